@@ -1,0 +1,1 @@
+"""MJCF scenes of the course: our own, primitive shapes only."""
