@@ -1,0 +1,89 @@
+"""An implementation of an exercise: the text of a solution cell, written as a function's body."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+# What the set-up cell of every lesson gives, and nothing else: a solution cell stands on this.
+SETUP = """\
+import matplotlib.pyplot as plt
+import mujoco
+import numpy as np
+import scipy
+
+from mjcourse import (
+    Button,
+    Lab,
+    Readout,
+    Select,
+    Simulation,
+    Slider,
+    StripChart,
+    Table,
+    Toggle,
+    ask,
+    experiment,
+    model_path,
+    load,
+    progress,
+    submit,
+    visible_check,
+)
+"""
+
+
+def cell_text(body: Callable[[], Any]) -> str:
+    """The body of `body` as the text of a notebook cell, without its docstring."""
+    source = textwrap.dedent(inspect.getsource(body))
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    statements = function.body
+    first = statements[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        statements = statements[1:]
+    start = statements[0].lineno
+    if getattr(statements[0], "decorator_list", None):
+        start = min(d.lineno for d in statements[0].decorator_list)  # type: ignore[attr-defined]
+    lines = source.splitlines()
+    while start > function.body[0].lineno and lines[start - 2].lstrip().startswith("#"):
+        start -= 1
+    return textwrap.dedent("\n".join(lines[start - 1 : function.end_lineno])) + "\n"
+
+
+@functools.cache
+def _setup_names() -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(SETUP, "<set-up cell>", "exec"), names)
+    return names
+
+
+def setup_namespace() -> dict[str, Any]:
+    """A fresh namespace that holds what the set-up cell defines."""
+    return dict(_setup_names())
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One way to write an exercise, right or wrong.
+
+    Attributes:
+      id: a short name, `left_product`.
+      text: for a misconception the sentence that the student reads; else what is odd about it.
+      cell: the text of the solution cell.
+    """
+
+    id: str
+    text: str
+    cell: str
+
+    def namespace(self) -> dict[str, Any]:
+        """Run the cell after the set-up cell and return all names."""
+        names = setup_namespace()
+        exec(compile(self.cell, f"<{self.id}>", "exec"), names)
+        return names

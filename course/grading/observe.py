@@ -1,0 +1,226 @@
+"""What one call to an answer did: its value, its error, and what it changed.
+
+Used on both sides of the door: by `LocalDoor` in this process and by the student process. It
+therefore imports nothing of `course`, and knows nothing about exercises.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import mujoco
+import numpy as np
+
+# Book-keeping that differs from run to run, or that says nothing about the simulation.
+_VOLATILE = frozenset(
+    "signature threadpool pstack pbase parena maxuse_stack maxuse_arena maxuse_con maxuse_efc "
+    "narena nbuffer timer solver_fwdinv".split()
+)
+_NESTED = {mujoco.MjModel: ("opt",), mujoco.MjData: ("contact",)}
+
+
+@dataclass(frozen=True)
+class Error:
+    """An exception that crossed the door: class names from the most derived on, and its text."""
+
+    kinds: tuple[str, ...]
+    message: str = ""
+    where: str = ""
+
+    def is_a(self, kind: str) -> bool:
+        return kind in self.kinds
+
+    def __str__(self) -> str:
+        text = f"{self.kinds[0]}: {self.message}" if self.message else self.kinds[0]
+        return f"{text} ({self.where})" if self.where else text
+
+
+@dataclass(frozen=True)
+class Handle:
+    """An instance of a class that the answer defines; it stays on the other side of the door."""
+
+    number: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """A value of a kind that does not cross the door, described in words."""
+
+    kind: str
+    text: str = ""
+
+
+@functools.cache
+def _field_names(kind: type, example_id: int | None = None) -> tuple[str, ...]:
+    return tuple(n for n in dir(kind) if not n.startswith("_") and n not in _VOLATILE)
+
+
+def numeric_fields(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Yield `(path, value)` of every numeric field of an `MjModel` or `MjData`.
+
+    Nested structures have dotted paths (`opt.timestep`, `contact.dist`). Arrays are views.
+    """
+    for name in _field_names(type(thing)):
+        value = getattr(thing, name)
+        if isinstance(value, (np.ndarray, int, float)):
+            yield name, value
+    for group in _NESTED.get(type(thing), ()):
+        nested = getattr(thing, group)
+        for name in _field_names(type(nested)):
+            value = getattr(nested, name)
+            if isinstance(value, (np.ndarray, int, float)):
+                yield f"{group}.{name}", value
+
+
+def changed_fields(before: Any, after: Any) -> dict[str, np.ndarray]:
+    """Fields of `after` that differ, bit for bit, from `before`: `{path: array}` (copies)."""
+    old = dict(numeric_fields(before))
+    changes = {}
+    for path, value in numeric_fields(after):
+        new = np.asarray(value)
+        was = np.asarray(old[path])
+        if new.dtype == object:
+            continue
+        if new.shape != was.shape or new.tobytes() != was.tobytes():
+            changes[path] = new.copy()
+    return changes
+
+
+class After:
+    """An `MjModel` or `MjData` as a call left it: the original, overlaid by what changed.
+
+    Reads like the original (`after.qpos`, `after.opt.timestep`, `after.contact.dist`); the
+    original is not touched.
+    """
+
+    def __init__(self, base: Any, changes: Mapping[str, np.ndarray], prefix: str = "") -> None:
+        self._base, self._changes, self._prefix = base, dict(changes), prefix
+
+    def __getattr__(self, name: str) -> Any:
+        path = self._prefix + name
+        if path in self._changes:
+            value = self._changes[path]
+            return value if value.ndim else value.item()
+        if not self._prefix and name in _NESTED.get(type(self._base), ()):
+            return After(getattr(self._base, name), self._changes, f"{name}.")
+        return getattr(self._base, name)
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """Paths of the fields that differ from the original."""
+        return frozenset(self._changes)
+
+    def apply_to(self, target: Any, fields: Sequence[str] | None = None) -> None:
+        """Write the changed fields into `target` (an `MjModel` or `MjData` of the same model).
+
+        Fields of another shape (constraint rows, contacts) and read-only ones are left out;
+        `fields` limits what is written.
+        """
+        for path, value in self._changes.items():
+            if fields is not None and path not in fields:
+                continue
+            owner: Any = target
+            *groups, name = path.split(".")
+            for group in groups:
+                owner = getattr(owner, group)
+            current = getattr(owner, name, None)
+            if isinstance(current, np.ndarray):
+                if current.shape == value.shape and current.flags.writeable:
+                    current[...] = value
+            elif value.ndim == 0:
+                try:
+                    setattr(owner, name, value.item())
+                except (AttributeError, TypeError):
+                    continue  # a size or counter that MuJoCo keeps to itself
+
+
+def arrays_in(value: Any) -> Iterator[np.ndarray]:
+    """Every array in a nested value."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from arrays_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from arrays_in(item)
+
+
+def shared_arguments(value: Any, args: Sequence[Any]) -> frozenset[int]:
+    """Positions of the arguments whose memory an array in `value` shares (views, aliases)."""
+    returned = [a for a in arrays_in(value) if a.size]
+    if not returned:
+        return frozenset()
+    shared = set()
+    for position, arg in enumerate(args):
+        if isinstance(arg, (mujoco.MjModel, mujoco.MjData)):
+            owned = [v for _, v in numeric_fields(arg) if isinstance(v, np.ndarray) and v.size]
+        else:
+            owned = [a for a in arrays_in(arg) if a.size]
+        if any(np.may_share_memory(r, o) for r in returned for o in owned):
+            shared.add(position)
+    return frozenset(shared)
+
+
+def describe_error(error: BaseException, cell_files: Sequence[str] = ("<",)) -> Error:
+    """Say an exception in one line, with the line of the answer in which it was raised."""
+    kinds = tuple(c.__name__ for c in type(error).__mro__ if c not in (object, BaseException))
+    where = ""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename.startswith(tuple(cell_files)) or "ipykernel_" in frame.filename:
+            source = f": {frame.line}" if frame.line else ""
+            where = f"line {frame.lineno} of the cell{source}"
+            break
+    try:
+        message = str(error)
+    except Exception:
+        message = "(its message cannot be read)"
+    return Error(kinds or ("BaseException",), message[:500], where[:200])
+
+
+@contextmanager
+def recorded_routines() -> Iterator[list[str]]:
+    """List the MuJoCo and SciPy rotation routines that run inside the block, by name.
+
+    `mju_mulQuat`, `mj_forward`, `Rotation.from_quat`, `Slerp.__call__`: seen by the interpreter's
+    own profiling hook, so an alias or a `getattr` makes no difference.
+    """
+    seen: list[str] = []
+
+    def hook(frame: Any, event: str, arg: Any) -> None:
+        if event == "c_call":
+            module = getattr(arg, "__module__", None) or ""
+            if module.startswith("mujoco"):
+                seen.append(arg.__name__)
+        elif event == "call":
+            code: CodeType = frame.f_code
+            if "scipy" in code.co_filename and "transform" in code.co_filename:
+                name = getattr(code, "co_qualname", code.co_name)
+                if name.startswith(("Rotation.", "Slerp.")):
+                    seen.append(name)
+
+    previous = sys.getprofile()
+    sys.setprofile(hook)
+    try:
+        yield seen
+    finally:
+        sys.setprofile(previous)
+
+
+def timed(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Exception | None, float]:
+    """Call and return `(value, error, seconds)`."""
+    start = time.perf_counter()
+    try:
+        value, error = function(*args), None
+    except Exception as caught:
+        value, error = None, caught
+    return value, error, time.perf_counter() - start
