@@ -1,0 +1,69 @@
+"""Run a lesson's instructor version headless, from top to bottom, in this process."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.release.build import source_notebook
+
+
+class LessonFailed(RuntimeError):
+    """A cell of a lesson raised; the message names the cell and the error."""
+
+
+@dataclass
+class Run:
+    """What a run left: every name of the notebook, what it printed, and how long it took."""
+
+    names: dict[str, Any]
+    printed: str
+    seconds: float
+    tests: dict[str, str] = field(default_factory=dict)
+
+
+def run_lesson(lesson_id: str) -> Run:
+    """Run every code cell of the instructor's notebook, hidden tests included.
+
+    Raises:
+      LessonFailed: a cell raised.
+    """
+    os.environ.setdefault("MPLBACKEND", "agg")
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    notebook = source_notebook(lesson_id)
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.history_manager.enabled = False  # type: ignore[union-attr]
+    printed: list[str] = []
+    tests: dict[str, str] = {}
+    start = time.perf_counter()
+    try:
+        for cell in notebook.cells:
+            if cell.cell_type != "code":
+                continue
+            with capture_output() as captured:
+                result = shell.run_cell(cell.source)
+            printed.append(captured.stdout)
+            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+            if grade_id.startswith("test_"):
+                tests[grade_id.removeprefix("test_")] = captured.stdout
+            error = result.error_before_exec or result.error_in_exec
+            if error is not None:
+                first = grade_id or cell.source.strip().splitlines()[0]
+                raise LessonFailed(
+                    f"{lesson_id}, cell {first!r}: {type(error).__name__}: {error}"
+                ) from error
+        return Run(dict(shell.user_ns), "".join(printed), time.perf_counter() - start, tests)
+    finally:
+        InteractiveShell.clear_instance()
+
+
+def run_and_print(lesson_id: str) -> None:
+    """Run a lesson and print what its cells print: the figures of its experiments."""
+    run = run_lesson(lesson_id)
+    print(run.printed)
+    print(f"{lesson_id}: ran from top to bottom in {run.seconds:.1f} s")
