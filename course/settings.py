@@ -43,4 +43,6 @@ def release_path(lesson: str) -> str:
 
 def colab_url(lesson: str) -> str:
     """The address that opens a released lesson in Colab."""
-    return f"https://colab.research.google.com/github/{REPOSITORY}/blob/{TAG}/{release_path(lesson)}"
+    return (
+        f"https://colab.research.google.com/github/{REPOSITORY}/blob/{TAG}/{release_path(lesson)}"
+    )

@@ -12,6 +12,7 @@ from typing import Any
 
 # What the set-up cell of every lesson gives, and nothing else: a solution cell stands on this.
 SETUP = """\
+import mjcourse  # first: it chooses how MuJoCo draws
 import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
