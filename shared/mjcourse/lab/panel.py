@@ -1,0 +1,332 @@
+"""The lab's widgets: core ipywidgets only, the same under versions 7.7.1 and 8."""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as widgets
+
+from mjcourse.lab.controls import Button, Control, Select, Slider, Toggle, Valued
+from mjcourse.lab.style import CSS
+
+if TYPE_CHECKING:
+    from mjcourse.lab.lab import Lab
+
+_SIDE = 340  # width of the column of controls and read-outs, in pixels
+_LABEL = "128px"
+_SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
+_NAMES = {
+    "frames": "body frames",
+    "joints": "joint axes",
+    "contacts": "contact points",
+    "forces": "contact forces",
+}
+
+
+class Panel:
+    """What is on the page for one lab.
+
+    Its methods are called on the stage, except `display` and `close`; what a student does only
+    posts a message to the lab.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._made: list[Any] = []
+        self._by_label: dict[str, Any] = {}
+        self._last: dict[str, str] = {}
+        self._picture = self._make(
+            widgets.Image,
+            format="jpeg",
+            layout={
+                "width": f"{lab.picture_width}px",
+                "height": f"{lab.height}px",
+                "object_fit": "fill",
+            },
+        )
+        self._text = {
+            name: self._make(widgets.HTML, value="", layout={"margin": "0"})
+            for name in ("message", "note", "charts", "readouts", "tables", "video", "speech")
+        }
+        self._play = self._button("Play", "play", "play", lambda: not lab.playing)
+        self.root = self._arrange()
+        self.show_message(None, "")
+
+    # Laid out once ------------------------------------------------------------------------
+
+    def _arrange(self) -> Any:
+        lab, text = self._lab, self._text
+        head = self._make(
+            widgets.HTML, value=f"{CSS}<h4 class='mjl-title'>{html.escape(lab.title)}</h4>"
+        )
+        left = [self._picture, text["speech"]]
+        if len(lab.simulations) > 1:
+            left.insert(0, self._titles())
+        if lab.physics:
+            left.append(self._transport())
+        left += [text["message"], text["note"], text["charts"], text["video"]]
+        right = [self._control(control) for control in self._grouped_buttons()]
+        right += [text["readouts"], text["tables"], self._overlays(), self._views()]
+        column = {"width": f"{lab.picture_width + 4}px", "margin": "0 18px 0 0"}
+        body = self._make(
+            widgets.HBox,
+            [
+                self._make(widgets.VBox, left, layout=column),
+                self._make(widgets.VBox, right, layout={"width": f"{_SIDE}px"}),
+            ],
+            layout={"flex_flow": "row wrap"},
+        )
+        root = self._make(widgets.VBox, [head, body])
+        root.add_class("mjl")
+        return root
+
+    def _titles(self) -> Any:
+        cells = "".join(f"<span>{html.escape(s.title)}</span>" for s in self._lab.simulations)
+        return self._make(widgets.HTML, value=f"<div class='mjl-pair'>{cells}</div>")
+
+    def _transport(self) -> Any:
+        lab = self._lab
+        options = [(f"{s:g}x", s) for s in sorted({*_SPEEDS, lab.speed})]
+        speed = self._make(
+            widgets.SelectionSlider,
+            options=options,
+            value=lab.speed,
+            description="speed",
+            continuous_update=True,
+            style={"description_width": "44px"},
+            layout={"width": "168px"},
+        )
+        self._on_value(speed, "speed", "")
+        row = [
+            self._play,
+            self._button("Step", "step", "step-forward"),
+            self._button("Reset", "reset", "undo"),
+            self._button("Record", "record", "video-camera"),
+            speed,
+        ]
+        return self._make(widgets.HBox, row, layout={"flex_flow": "row wrap", "margin": "4px 0"})
+
+    def _grouped_buttons(self) -> list[Control]:
+        return list(self._lab.controls)
+
+    def _control(self, control: Control) -> Any:
+        wide, style = {"width": f"{_SIDE - 8}px"}, {"description_width": _LABEL}
+        if isinstance(control, Button):
+            widget = self._make(
+                widgets.Button, description=control.label, layout={"width": f"{_SIDE - 8}px"}
+            )
+            widget.on_click(lambda _: self._lab.post("press", control.label, None))
+        elif isinstance(control, Slider):
+            unit = f" ({control.unit})" if control.unit else ""
+            widget = self._make(
+                widgets.FloatSlider,
+                value=control.value,
+                min=control.low,
+                max=control.high,
+                step=control.step,
+                description=control.label + unit,
+                readout_format=f".{_decimals(control.step)}f",
+                continuous_update=True,
+                style=style,
+                layout=wide,
+            )
+            self._on_value(widget, "move", control.label)
+        elif isinstance(control, Toggle):
+            widget = self._make(
+                widgets.Checkbox,
+                value=control.value,
+                description=control.label,
+                indent=False,
+                layout=wide,
+            )
+            self._on_value(widget, "move", control.label)
+        else:
+            assert isinstance(control, Select)
+            widget = self._make(
+                widgets.Dropdown,
+                options=[(str(option), option) for option in control.options],
+                value=control.value,
+                description=control.label,
+                style=style,
+                layout=wide,
+            )
+            self._on_value(widget, "move", control.label)
+        self._by_label[control.label] = widget
+        return widget
+
+    def _overlays(self) -> Any:
+        boxes = []
+        for name in self._lab.overlays:
+            box = self._make(
+                widgets.Checkbox,
+                value=name in self._lab.show,
+                description=_NAMES[name],
+                indent=False,
+                layout={"width": "150px"},
+            )
+            self._on_value(box, "overlay", name)
+            boxes.append(box)
+        return self._make(widgets.HBox, boxes, layout={"flex_flow": "row wrap"})
+
+    def _views(self) -> Any:
+        camera = self._lab.simulations[0].camera
+        home = camera.home_distance
+        self._view = {
+            name: self._make(
+                widgets.FloatSlider,
+                value=value,
+                min=low,
+                max=high,
+                step=step,
+                description=label,
+                readout=False,
+                continuous_update=True,
+                style={"description_width": "60px"},
+                layout={"width": "300px"},
+            )
+            for name, label, value, low, high, step in (
+                ("azimuth", "orbit", _wrapped(camera.azimuth), -180, 180, 2),
+                ("elevation", "tilt", camera.elevation, -89, 89, 1),
+                ("distance", "zoom", home, home / 4, home * 4, home / 50),
+            )
+        }
+        for name, slider in self._view.items():
+            self._on_value(slider, "view", name)
+        back = self._button("Reset the view", "view home", "home")
+        box = self._make(widgets.VBox, [*self._view.values(), back])
+        fold = self._make(widgets.Accordion, [box], selected_index=None)
+        fold.set_title(0, "Camera")
+        return fold
+
+    def _button(self, label: str, kind: str, icon: str, value: Any = None) -> Any:
+        button = self._make(widgets.Button, description=label, icon=icon, layout={"width": "auto"})
+        button.on_click(lambda _: self._lab.post(kind, "", value() if value else None))
+        return button
+
+    def _on_value(self, widget: Any, kind: str, name: str) -> None:
+        def changed(event: Any) -> None:
+            if threading.current_thread().name != "mjcourse":  # not by the stage itself
+                self._lab.post(kind, name, event["new"])
+
+        widget.observe(changed, "value")
+
+    def _make(self, kind: Any, *args: Any, **kwargs: Any) -> Any:
+        widget = kind(*args, **kwargs)
+        self._made.append(widget)
+        return widget
+
+    # Shown again and again ----------------------------------------------------------------
+
+    def show_picture(self, jpeg: bytes) -> None:
+        """Replace the picture."""
+        self._picture.value = jpeg
+
+    def show_charts(self, svg: str) -> None:
+        """Replace the strip charts."""
+        self._put("charts", svg)
+
+    def show_readouts(self, time: float, readouts: str, tables: str) -> None:
+        """Replace the time, the read-outs and the tables."""
+        clock = f"<div class='mjl-clock'>{time:.2f} s</div>" if self._lab.physics else ""
+        self._put("readouts", clock + readouts)
+        self._put("tables", tables)
+
+    def show_message(self, message: str | None, unwritten: str) -> None:
+        """One line of trouble, and the note with what the student has not written yet."""
+        trouble = f"<div class='mjl-trouble'>{html.escape(message)}</div>" if message else ""
+        self._put("message", trouble)
+        note = ". ".join(part for part in (self._lab.note, unwritten) if part)
+        self._put("note", f"<div class='mjl-note'>{html.escape(note)}</div>" if note else "")
+
+    def speak(self, text: str) -> None:
+        """The text alternative, read out by a screen reader when it changes."""
+        self._put(
+            "speech",
+            f"<div class='mjl-speech' role='status' aria-live='polite'>{html.escape(text)}</div>",
+        )
+
+    def show_playing(self, playing: bool) -> None:
+        """Play or Pause on the button."""
+        self._play.description = "Pause" if playing else "Play"
+        self._play.icon = "pause" if playing else "play"
+
+    def show_value(self, control: Valued) -> None:
+        """Move the widget of a control that was moved by a program."""
+        self._by_label[control.label].value = control.value
+
+    def show_video(self, content: bytes, mime: str) -> None:
+        """A recorded clip, with its download."""
+        data = f"data:{mime};base64,{base64.b64encode(content).decode()}"
+        name = "lab.mp4" if mime.startswith("video") else "lab.webp"
+        width = self._lab.picture_width
+        tag = (
+            f"<video controls loop autoplay muted width='{width}' src='{data}'></video>"
+            if mime.startswith("video")
+            else f"<img width='{width}' src='{data}' alt='The last seconds of the lab'>"
+        )
+        self._put("video", f"{tag}<br><a download='{name}' href='{data}'>Save this clip</a>")
+
+    def _put(self, name: str, value: str) -> None:
+        if self._last.get(name) != value:
+            self._last[name] = value
+            self._text[name].value = value
+
+    # On the page and off it ---------------------------------------------------------------
+
+    def display(self) -> None:
+        """Show the panel in the cell that runs now."""
+        from IPython.display import display
+
+        display(self.root)
+
+    def close(self) -> None:
+        """Remove the panel's widgets, with their layouts and styles, from page and kernel."""
+        for widget in self._made:
+            for part in ("layout", "style"):
+                if hasattr(widget, part) and getattr(widget, part) is not None:
+                    getattr(widget, part).close()
+            widget.close()
+        self._made.clear()
+
+
+_shown: weakref.WeakSet[Lab] = weakref.WeakSet()
+
+
+def retire_earlier(lab: Lab) -> None:
+    """Close the labs that an earlier run of this cell left.
+
+    JupyterLab names the cell in each request; where it is not known the lab's title counts.
+    """
+    lab.place = _place(lab.title)
+    for other in list(_shown):
+        if other is not lab and other.place[0] == lab.place[0] and other.place[1] != lab.place[1]:
+            other.close()
+            _shown.discard(other)
+    _shown.add(lab)
+
+
+def _place(title: str) -> tuple[str, str]:
+    """What names the cell, and what names this run of it."""
+    from IPython.core.getipython import get_ipython
+
+    kernel = getattr(get_ipython(), "kernel", None)
+    try:
+        parent = kernel.get_parent() if kernel is not None else {}
+    except (AttributeError, LookupError):
+        parent = {}
+    run = parent.get("header", {}).get("msg_id", "")
+    cell = parent.get("metadata", {}).get("cellId", "")
+    return (cell or f"title {title}", run)
+
+
+def _decimals(step: float) -> int:
+    return max(0, math.ceil(-math.log10(step) - 1e-9)) if step < 1 else 0
+
+
+def _wrapped(angle: float) -> float:
+    return (angle + 180) % 360 - 180
