@@ -13,7 +13,7 @@ from course.grading.observe import Handle, Unsupported
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Why a value is not the expected one: a sentence, and the largest error where it is a number."""
+    """Why a value is not the expected one: a sentence, and the largest error among numbers."""
 
     text: str
     error: float = float("inf")

@@ -57,7 +57,7 @@ class Case:
     args: tuple[Any, ...] = ()
     observe: Callable[[Outcome], Any] = returned
     script: Callable[[Door], Any] | None = None
-    compare: Comparator = close()
+    compare: Comparator = field(default_factory=close)
     expected: Any = FROM_REFERENCE
     raises: str = ""
     unchanged: bool = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -28,7 +28,7 @@ from course.grading.observe import (
     timed,
 )
 
-__all__ = ["After", "AnswerFailed", "Door", "Error", "Handle", "LocalDoor", "Outcome"]
+__all__ = ["After", "AnswerFailed", "Door", "Error", "Handle", "Listening", "LocalDoor", "Outcome"]
 
 
 class AnswerFailed(Exception):
@@ -100,6 +100,36 @@ class Door(Protocol):
         ...
 
 
+class Listening:
+    """A door that lets everything through to `door` and notes the routines that ran."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self.routines: list[str] = []
+
+    def call(self, function: str, *args: Any) -> Outcome:
+        return self._noted(self._door.call(function, *args))
+
+    def call_many(self, function: str, batch: Sequence[tuple[Any, ...]]) -> list[Outcome]:
+        return [self._noted(outcome) for outcome in self._door.call_many(function, batch)]
+
+    def value(self, name: str) -> Outcome:
+        return self._door.value(name)
+
+    def method(self, handle: Handle, name: str, *args: Any) -> Outcome:
+        return self._noted(self._door.method(handle, name, *args))
+
+    def attribute(self, handle: Handle, name: str) -> Outcome:
+        return self._noted(self._door.attribute(handle, name))
+
+    def bound(self, functions: Mapping[str, Callable[..., Any]]) -> Any:
+        return self._door.bound(functions)
+
+    def _noted(self, outcome: Outcome) -> Outcome:
+        self.routines += outcome.routines_called
+        return outcome
+
+
 class LocalDoor:
     """The door in one process: for references, misconceptions and an instructor's preview.
 
@@ -148,11 +178,11 @@ class LocalDoor:
     def _run(self, function: Any, args: tuple[Any, ...]) -> Outcome:
         given = tuple(self._given(a) for a in args)
         models = {id(a): a.__getstate__() for a in given if isinstance(a, mujoco.MjModel)}
-        with recorded_routines() if self._record else nullcontext([]) as routines:
+        recording: AbstractContextManager[list[str]]
+        recording = recorded_routines() if self._record else nullcontext([])
+        with recording as routines:
             value, error, elapsed = timed(function, given)
-        after = tuple(
-            self._after(arg, left, models) for arg, left in zip(args, given, strict=True)
-        )
+        after = tuple(self._after(arg, left, models) for arg, left in zip(args, given, strict=True))
         return Outcome(
             value=self._plain(value),
             error=None if error is None else describe_error(error),

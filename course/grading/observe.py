@@ -10,7 +10,7 @@ import functools
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
@@ -21,8 +21,10 @@ import numpy as np
 
 # Book-keeping that differs from run to run, or that says nothing about the simulation.
 _VOLATILE = frozenset(
-    "signature threadpool pstack pbase parena maxuse_stack maxuse_arena maxuse_con maxuse_efc "
-    "narena nbuffer timer solver_fwdinv".split()
+    {
+        *("signature", "threadpool", "pstack", "pbase", "parena", "narena", "nbuffer", "timer"),
+        *("maxuse_stack", "maxuse_arena", "maxuse_con", "maxuse_efc", "solver_fwdinv"),
+    }
 )
 _NESTED = {mujoco.MjModel: ("opt",), mujoco.MjData: ("contact",)}
 
@@ -60,7 +62,7 @@ class Unsupported:
 
 
 @functools.cache
-def _field_names(kind: type, example_id: int | None = None) -> tuple[str, ...]:
+def _field_names(kind: Hashable) -> tuple[str, ...]:
     return tuple(n for n in dir(kind) if not n.startswith("_") and n not in _VOLATILE)
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from course.exercises.compare import Mismatch, close, show
+from course.exercises.compare import Mismatch, show
 from course.exercises.exercise import FROM_REFERENCE, Case, Exercise, Part
 from course.grading import by_hand
-from course.grading.door import AnswerFailed, Door, LocalDoor, Outcome
+from course.grading.door import AnswerFailed, Door, Listening, LocalDoor, Outcome
 from course.grading.observe import After, Error
 from course.grading.symptoms import symptom
 
@@ -77,19 +77,19 @@ class Result:
     def text(self) -> str:
         """What the graded cell prints."""
         lines = [f"{self.exercise}: {self.points:g} of {self.max_points:g} points"]
-        lines += [
-            f"  {part.name}: {part.points:g} of {part.max_points:g}" for part in self.parts
-        ]
+        lines += [f"  {part.name}: {part.points:g} of {part.max_points:g}" for part in self.parts]
         return "\n".join([*lines, *(f"- {m}" for m in self.messages)])
 
 
 def observe(case: Case, door: Door) -> Observation:
     """Run one case against the answer behind `door`."""
     if case.script is not None:
+        listening = Listening(door)
         try:
-            return Observation(value=case.script(door))
+            value, error = case.script(listening), None
         except AnswerFailed as failed:
-            return Observation(error=failed.error)
+            value, error = None, failed.error
+        return Observation(value=value, error=error, routines=tuple(listening.routines))
     return _observation(case, door.call(case.function, *case.args))
 
 
@@ -115,9 +115,7 @@ def observe_all(cases: Sequence[Case], door: Door) -> list[Observation]:
 def _observation(case: Case, outcome: Outcome) -> Observation:
     routines = outcome.routines_called
     if outcome.error is not None:
-        return Observation(
-            error=outcome.error, spoiled=_spoiled(case, outcome), routines=routines
-        )
+        return Observation(error=outcome.error, spoiled=_spoiled(case, outcome), routines=routines)
     try:
         value = case.observe(outcome)
     except AnswerFailed as failed:
@@ -244,18 +242,20 @@ def _compared(compare: Any, got: Any, expected: Any) -> Mismatch | None:
 def score(ready: Prepared, door: Door) -> Result:
     """Score the answer behind `door`."""
     exercise = ready.exercise
-    parts, failed, seen = [], [], {}
+    parts: list[PartResult] = []
+    failed: list[Failed] = []
+    seen: dict[int, Observation] = {}
     for part, cases in ready.parts:
-        result = PartResult(part.name, part.points, part.points, len(cases))
+        scored = PartResult(part.name, part.points, part.points, len(cases))
         for case, got in zip(cases, observe_all(cases, door), strict=True):
             seen[_key(case)] = got
             text = judge(case, got, ready.expected[_key(case)])
             if text is not None:
-                result.failed.append(Failed(case, got, text))
-        if result.failed:
-            result.points = 0.0
-        failed += result.failed
-        parts.append(result)
+                scored.failed.append(Failed(case, got, text))
+        if scored.failed:
+            scored.points = 0.0
+        failed += scored.failed
+        parts.append(scored)
     routines = sorted({r for got in seen.values() for r in got.routines})
     forbidden = by_hand.forbidden_among(routines, exercise)
     points = 0.0 if forbidden else float(sum(part.points for part in parts))
@@ -297,7 +297,8 @@ def _explain(
 
 def _unwritten(error: Error) -> bool:
     return error.is_a("NotImplementedError") or (
-        error.kinds[0] == "NameError" and error.message.endswith("is not defined")
+        error.kinds[0] == "NameError"
+        and error.message.endswith("is not defined")
         and not error.where
     )
 
@@ -317,9 +318,7 @@ def diagnose(
         fails = {
             k for k, c in labels.items() if judge(c, outcomes[k], ready.expected[k]) is not None
         }
-        explained = {
-            k for k in wrong_keys & fails if _alike(labels[k], seen[k], outcomes[k])
-        }
+        explained = {k for k in wrong_keys & fails if _alike(labels[k], seen[k], outcomes[k])}
         if 2 * len(explained) < len(wrong_keys) or not explained:
             continue
         agreement = len(explained) / len(wrong_keys | fails)

@@ -1,1 +1,1 @@
-"""From the percent truth `source/L/L.py` to the notebooks: `source/L/L.ipynb` and `release/L/L.ipynb`."""
+"""From the percent truth `source/L/L.py` to the instructor's and the student's notebooks."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course.exercises import Lesson
 from course.exercises import lesson as find_lesson
 from course.files import write_whole
 from course.paths import source_path, truth_path
@@ -15,13 +16,12 @@ from course.release.build import source_notebook as build_source
 from course.release.truth import BadTruth, TruthCell, write_truth
 
 
-def truth_cells(notebook: NotebookNode, lesson_id: str) -> list[TruthCell]:
+def truth_cells(notebook: NotebookNode, lesson: Lesson) -> list[TruthCell]:
     """The cells of an edited source notebook as the truth writes them; the header is left out.
 
     Raises:
       BadTruth: nbgrader metadata that no role of ours gives, such as changed points.
     """
-    lesson = find_lesson(lesson_id)
     cells = []
     for cell in notebook.cells:
         if cell.metadata.get("mjcourse") == "header" or not cell.source.strip():
@@ -41,14 +41,14 @@ def truth_cells(notebook: NotebookNode, lesson_id: str) -> list[TruthCell]:
             role, exercise = "check", grade_id.removeprefix("check_")
         source = cell.source
         if role == "test":
-            source = source.removesuffix(HIDDEN_CALL.format(lesson=lesson_id, exercise=exercise))
+            source = source.removesuffix(HIDDEN_CALL.format(lesson=lesson.id, exercise=exercise))
         made = TruthCell(cell.cell_type, source, role, exercise)
         asked = nbgrader_metadata(made, lesson)
         different = sorted(k for k in asked if data.get(k) != asked[k])
         if different:
             raise BadTruth(
                 f"cell {grade_id!r}: {', '.join(different)} changed in the notebook; points and "
-                f"ids are stated in course/exercises/{lesson_id}/{exercise}.py"
+                f"ids are stated in course/exercises/{lesson.id}/{exercise}.py"
             )
         cells.append(made)
     return cells
@@ -63,7 +63,7 @@ def adopt(lesson_id: str) -> list[Built]:
     """
     path, truth = source_path(lesson_id), truth_path(lesson_id)
     notebook = nbformat.read(path, as_version=4)
-    text = write_truth(truth_cells(notebook, lesson_id))
+    text = write_truth(truth_cells(notebook, find_lesson(lesson_id)))
     before = truth.read_text() if truth.is_file() else None
     changed = write_whole(truth, text)
     try:

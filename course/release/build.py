@@ -80,10 +80,18 @@ def source_notebook(lesson_id: str) -> NotebookNode:
     Raises:
       BadTruth: the truth cannot be read, or its cells and `course.exercises` disagree.
     """
+    return assemble(find_lesson(lesson_id), truth_path(lesson_id).read_text())
+
+
+def assemble(lesson: Lesson, truth: str) -> NotebookNode:
+    """The instructor's notebook of `lesson` from the text of its truth.
+
+    Raises:
+      BadTruth: the truth cannot be read, or its cells and the lesson's exercises disagree.
+    """
     from course.release.header import header_cells
 
-    lesson = find_lesson(lesson_id)
-    cells = read_truth(truth_path(lesson_id).read_text())
+    cells = read_truth(truth)
     _check_complete(cells, lesson)
     notebook = nbformat.v4.new_notebook()
     notebook.cells = list(header_cells(lesson))
@@ -118,7 +126,8 @@ def _finished(notebook: NotebookNode, lesson_id: str) -> NotebookNode:
     """Derive ids, keep the metadata that is ours, and sign the content."""
     seen: dict[str, int] = {}
     for cell in notebook.cells:
-        cell.metadata = NotebookNode({k: cell.metadata[k] for k in CELL_METADATA if k in cell.metadata})
+        kept = {k: v for k, v in cell.metadata.items() if k in CELL_METADATA}
+        cell.metadata = NotebookNode(kept)
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
         name = grade_id or f"{cell.cell_type} {cell.source}"
         count = seen[name] = seen.get(name, 0) + 1
@@ -185,8 +194,10 @@ def release_notebook(source: NotebookNode, lesson_id: str) -> NotebookNode:
         return _finished(nbformat.read(made, as_version=4), lesson_id)
 
 
-def release_lessons(lessons: Iterable[str] = LESSONS) -> list[Built]:
+def release_lessons(lessons: Iterable[str] = LESSONS, *, write: bool = True) -> list[Built]:
     """Regenerate `source/L/L.ipynb` and `release/L/L.ipynb` of each lesson.
+
+    Without `write` nothing is touched; what comes back says which files have drifted.
 
     Raises:
       EditedByHand: a source notebook holds an edit that would be lost.
@@ -202,7 +213,12 @@ def release_lessons(lessons: Iterable[str] = LESSONS) -> list[Built]:
             )
         source = source_notebook(lesson_id)
         release = release_notebook(source, lesson_id)
-        built.append(Built(path, write_whole(path, notebook_text(source))))
-        target = release_path(lesson_id)
-        built.append(Built(target, write_whole(target, notebook_text(release))))
+        for target, notebook in ((path, source), (release_path(lesson_id), release)):
+            text = notebook_text(notebook)
+            changed = write_whole(target, text) if write else not _holds(target, text)
+            built.append(Built(target, changed))
     return built
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()

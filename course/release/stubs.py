@@ -30,7 +30,8 @@ class StubbedSolutions(ClearSolutions):
                     raise RuntimeError("a solution region begins inside another")
                 inside = replaced = True
                 indent = re.match(r"\s*", line).group(0)  # type: ignore[union-attr]
-                stub = IN_TEXT if cell.cell_type == "markdown" else IN_FUNCTION if indent else AT_TOP
+                code_stub = IN_FUNCTION if indent else AT_TOP
+                stub = IN_TEXT if cell.cell_type == "markdown" else code_stub
                 kept.append(indent + stub)
             elif mark == END:
                 if not inside:

@@ -53,7 +53,7 @@ def read_truth(text: str) -> list[TruthCell]:
             )
         role, exercise = next(iter(marks.items()), ("", ""))
         if cell.cell_type not in ("code", "markdown"):
-            raise BadTruth(f"a cell is of type {cell.cell_type!r}; code and markdown are understood")
+            raise BadTruth(f"a cell is of type {cell.cell_type!r}; say code or markdown")
         cells.append(TruthCell(cell.cell_type, cell.source, role, exercise))
     return cells
 
