@@ -49,7 +49,8 @@ class Case:
 
     Either a call (`function`, `args`) whose outcome is reduced by `observe`, or a `script` that
     talks to the door itself and returns an observation. `expected` is taken from the reference
-    unless given.
+    unless given. A `typed` answer is diagnosed by itself: one wrong answer says nothing about
+    another.
     """
 
     label: str = ""
@@ -62,6 +63,7 @@ class Case:
     raises: str = ""
     unchanged: bool = False
     fresh: bool = False
+    typed: bool = False
 
 
 def call(
@@ -121,6 +123,7 @@ def answer(name: str, expected: Any = FROM_REFERENCE, compare: Comparator | None
         script=lambda door: door.value(name).result(),
         compare=compare or same(),
         expected=expected,
+        typed=True,
     )
 
 
@@ -196,6 +199,20 @@ class Exercise:
             return body
 
         return register
+
+    def wrong_answer(self, text: str, *, id: str, **answers: Any) -> None:
+        """A misconception of typed answers: the reference's, but for `answers`.
+
+            exercise.wrong_answer("That is nv: ...", id="counts_velocities", scene_nq=27)
+
+        Call it after the reference is given.
+        """
+        names = self.reference_names()
+        unknown = set(answers) - set(names)
+        if unknown:
+            raise KeyError(f"{self.id}: {sorted(unknown)} is no answer of the reference")
+        cell = "".join(f"{name} = {value!r}\n" for name, value in (names | answers).items())
+        self.misconceptions.append(Implementation(id, text, cell))
 
     def variant(self, text: str = "") -> Callable[[Any], Any]:
         """Decorator: a right implementation that must get full points."""

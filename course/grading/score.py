@@ -81,6 +81,15 @@ class Result:
         return "\n".join([*lines, *(f"- {m}" for m in self.messages)])
 
 
+# What a case's own code raises when it meets a value of another kind than it expects.
+_UNREADABLE = (ValueError, TypeError, IndexError, KeyError, AttributeError)
+
+
+def _unreadable(trouble: Exception) -> Error:
+    """A value that cannot be looked at is the answer's failure, never the grader's."""
+    return Error(("Unreadable",), f"what came back is not what is asked for ({trouble})")
+
+
 def observe(case: Case, door: Door) -> Observation:
     """Run one case against the answer behind `door`."""
     if case.script is not None:
@@ -120,6 +129,8 @@ def _observation(case: Case, outcome: Outcome) -> Observation:
         value = case.observe(outcome)
     except AnswerFailed as failed:
         return Observation(error=failed.error, routines=routines)
+    except _UNREADABLE as trouble:
+        return Observation(value=outcome.value, error=_unreadable(trouble), routines=routines)
     return Observation(
         value=value,
         spoiled=_spoiled(case, outcome),
@@ -235,7 +246,7 @@ def _compared(compare: Any, got: Any, expected: Any) -> Mismatch | None:
     """Compare; what cannot even be compared is a mismatch, never an error of the grader."""
     try:
         return compare(got, expected)
-    except (ValueError, TypeError, IndexError, KeyError, AttributeError) as trouble:
+    except _UNREADABLE as trouble:
         return Mismatch(f"returned {show(got)}, which cannot be compared ({trouble})")
 
 
@@ -312,6 +323,8 @@ def diagnose(
     candidates the one that also agrees where the answer is right comes first.
     """
     labels = {_key(case): case for _, cases in ready.parts for case in cases}
+    if all(case.typed for case in labels.values()):
+        return _diagnose_typed(ready, failed)
     wrong_keys = {_key(f.case) for f in failed}
     candidates: dict[str, tuple[float, str]] = {}
     for id, text, outcomes in ready.wrong:
@@ -331,6 +344,33 @@ def diagnose(
     return [(id, text) for id, (agreement, text) in ranked[:2] if agreement >= 0.6 * best]
 
 
+def _diagnose_typed(ready: Prepared, failed: Sequence[Failed]) -> list[tuple[str, str]]:
+    """For each wrong typed answer what explains it: the fewest misconceptions that cover all."""
+    left = {_key(f.case): f for f in failed}
+    explains: dict[str, set[int]] = {}
+    texts: dict[str, str] = {}
+    for id, text, outcomes in ready.wrong:
+        keys = {
+            k
+            for k, f in left.items()
+            if judge(f.case, outcomes[k], ready.expected[k]) is not None
+            and _alike(f.case, f.observation, outcomes[k])
+        }
+        if keys:
+            explains[id] = explains.get(id, set()) | keys
+            texts.setdefault(id, text)
+    named = []
+    while left and explains:
+        id = max(explains, key=lambda i: len(explains[i] & left.keys()))
+        covered = explains.pop(id) & left.keys()
+        if not covered:
+            break
+        named.append((id, texts[id]))
+        for key in covered:
+            del left[key]
+    return named
+
+
 def _alike(case: Case, got: Observation, wrong: Observation) -> bool:
     """Whether the answer went wrong in the way that the misconception does."""
     if (got.error is None) != (wrong.error is None):
@@ -343,7 +383,7 @@ def _alike(case: Case, got: Observation, wrong: Observation) -> bool:
         return wrong.value is got.value
     try:
         return case.compare.loosened()(got.value, wrong.value) is None
-    except (ValueError, TypeError, IndexError, KeyError, AttributeError):
+    except _UNREADABLE:
         return show(got.value) == show(wrong.value)
 
 

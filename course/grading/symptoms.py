@@ -17,6 +17,8 @@ def symptom(case: Case, got: Observation, expected: Observation) -> tuple[str, s
     """`(id, sentence)` of what the observation looks like beside the expected one."""
     if got.error is not None:
         kind = got.error.kinds[0]
+        if got.error.is_a("Unreadable"):
+            return "wrong_type", f"Its result cannot be read: {got.error.message}."
         if got.error.is_a("NotImplementedError"):
             return "not_written", "A part of it is not written yet (NotImplementedError)."
         if case.raises:
