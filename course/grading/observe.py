@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 import mujoco
 import numpy as np
@@ -62,7 +62,7 @@ class Unsupported:
 
 
 @functools.cache
-def _field_names(kind: Hashable) -> tuple[str, ...]:
+def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(n for n in dir(kind) if not n.startswith("_") and n not in _VOLATILE)
 
 
@@ -71,13 +71,13 @@ def numeric_fields(thing: Any) -> Iterator[tuple[str, Any]]:
 
     Nested structures have dotted paths (`opt.timestep`, `contact.dist`). Arrays are views.
     """
-    for name in _field_names(type(thing)):
+    for name in _field_names(cast(Hashable, type(thing))):
         value = getattr(thing, name)
         if isinstance(value, (np.ndarray, int, float)):
             yield name, value
     for group in _NESTED.get(type(thing), ()):
         nested = getattr(thing, group)
-        for name in _field_names(type(nested)):
+        for name in _field_names(cast(Hashable, type(nested))):
             value = getattr(nested, name)
             if isinstance(value, (np.ndarray, int, float)):
                 yield f"{group}.{name}", value
