@@ -52,7 +52,7 @@ def cell_text(body: Callable[[], Any]) -> str:
     if getattr(statements[0], "decorator_list", None):
         start = min(d.lineno for d in statements[0].decorator_list)  # type: ignore[attr-defined]
     lines = source.splitlines()
-    while start > function.body[0].lineno and lines[start - 2].lstrip().startswith("#"):
+    while lines[start - 2].lstrip().startswith("#"):
         start -= 1
     return textwrap.dedent("\n".join(lines[start - 1 : function.end_lineno])) + "\n"
 
