@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mjcourse import opengl
 
 if TYPE_CHECKING:
-    from mjcourse import lab, style
+    import mjcourse.lab as lab
+    import mjcourse.style as style
     from mjcourse.checks import visible_check
     from mjcourse.experiments import experiment
     from mjcourse.grading_mode import under_grading
