@@ -98,6 +98,8 @@ def observe(case: Case, door: Door) -> Observation:
             value, error = case.script(listening), None
         except AnswerFailed as failed:
             value, error = None, failed.error
+        except _UNREADABLE as trouble:
+            value, error = None, _unreadable(trouble)
         return Observation(value=value, error=error, routines=tuple(listening.routines))
     return _observation(case, door.call(case.function, *case.args))
 
@@ -165,13 +167,23 @@ def _untouched(before: Any, after: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Wrong:
+    """A misconception run over all cases: what it shows at each, and the cases that it fails."""
+
+    id: str
+    text: str
+    seen: dict[int, Observation]
+    fails: frozenset[int]
+
+
+@dataclass(frozen=True)
 class Prepared:
     """An exercise with its cases built and run against the reference and the misconceptions."""
 
     exercise: Exercise
     parts: tuple[tuple[Part, tuple[Case, ...]], ...]
     expected: dict[int, Observation]
-    wrong: tuple[tuple[str, str, dict[int, Observation]], ...]
+    wrong: tuple[Wrong, ...]
 
 
 def _key(case: Case) -> int:
@@ -209,15 +221,20 @@ def prepare(exercise: Exercise) -> Prepared:
         elif case.expected is not FROM_REFERENCE:
             expected[_key(case)] = Observation(value=case.expected)
         else:
-            expected[_key(case)] = seen = observe(case, reference)
-            if seen.error is not None:
-                raise ValueError(f"{exercise.id}: the reference fails {case.label!r}: {seen.error}")
+            expected[_key(case)] = right = observe(case, reference)
+            if right.error is not None:
+                raise ValueError(
+                    f"{exercise.id}: the reference fails {case.label!r}: {right.error}"
+                )
     wrong = []
     with np.errstate(all="ignore"):
         for misconception in exercise.misconceptions:
             door = LocalDoor(misconception.namespace())
-            seen_wrong = dict(zip(map(_key, cases), observe_all(cases, door), strict=True))
-            wrong.append((misconception.id, misconception.text, seen_wrong))
+            seen = dict(zip(map(_key, cases), observe_all(cases, door), strict=True))
+            fails = frozenset(
+                k for case in cases if judge(case, seen[k := _key(case)], expected[k]) is not None
+            )
+            wrong.append(Wrong(misconception.id, misconception.text, seen, fails))
     return Prepared(exercise, parts, expected, tuple(wrong))
 
 
@@ -294,9 +311,8 @@ def _explain(
         result.messages.append(text)
     if not named:
         found = _symptom(failed, ready)
-        if found is not None:
-            result.misconceptions.append(found[0])
-            result.messages.append(found[1])
+        result.misconceptions.append(found[0])
+        result.messages.append(found[1])
     del result.misconceptions[2:]
     for part in result.parts:
         if part.failed:
@@ -319,24 +335,25 @@ def diagnose(
 ) -> list[tuple[str, str]]:
     """The misconceptions that compute what the answer computes, most likely first, two at most.
 
-    A misconception is a candidate when it explains at least half of the failed cases; among
+    A misconception is a candidate when it explains at least half of the failed cases, or when
+    nearly all that it gets wrong went wrong in its way (two mistakes in one answer). Among
     candidates the one that also agrees where the answer is right comes first.
     """
-    labels = {_key(case): case for _, cases in ready.parts for case in cases}
-    if all(case.typed for case in labels.values()):
+    cases = {_key(case): case for _, built in ready.parts for case in built}
+    if all(case.typed for case in cases.values()):
         return _diagnose_typed(ready, failed)
     wrong_keys = {_key(f.case) for f in failed}
     candidates: dict[str, tuple[float, str]] = {}
-    for id, text, outcomes in ready.wrong:
-        fails = {
-            k for k, c in labels.items() if judge(c, outcomes[k], ready.expected[k]) is not None
-        }
-        explained = {k for k in wrong_keys & fails if _alike(labels[k], seen[k], outcomes[k])}
-        if 2 * len(explained) < len(wrong_keys) or not explained:
+    for wrong in ready.wrong:
+        shared = wrong_keys & wrong.fails
+        explained = {k for k in shared if _alike(cases[k], seen[k], wrong.seen[k])}
+        most_of_answer = 2 * len(explained) >= len(wrong_keys)
+        most_of_mistake = len(explained) >= 0.8 * len(wrong.fails)
+        if not explained or not (most_of_answer or most_of_mistake):
             continue
-        agreement = len(explained) / len(wrong_keys | fails)
-        if id not in candidates or agreement > candidates[id][0]:
-            candidates[id] = (agreement, text)
+        agreement = len(explained) / len(wrong_keys | wrong.fails)
+        if wrong.id not in candidates or agreement > candidates[wrong.id][0]:
+            candidates[wrong.id] = (agreement, wrong.text)
     ranked = sorted(candidates.items(), key=lambda item: -item[1][0])
     if not ranked:
         return []
@@ -349,16 +366,15 @@ def _diagnose_typed(ready: Prepared, failed: Sequence[Failed]) -> list[tuple[str
     left = {_key(f.case): f for f in failed}
     explains: dict[str, set[int]] = {}
     texts: dict[str, str] = {}
-    for id, text, outcomes in ready.wrong:
+    for wrong in ready.wrong:
         keys = {
             k
             for k, f in left.items()
-            if judge(f.case, outcomes[k], ready.expected[k]) is not None
-            and _alike(f.case, f.observation, outcomes[k])
+            if k in wrong.fails and _alike(f.case, f.observation, wrong.seen[k])
         }
         if keys:
-            explains[id] = explains.get(id, set()) | keys
-            texts.setdefault(id, text)
+            explains[wrong.id] = explains.get(wrong.id, set()) | keys
+            texts.setdefault(wrong.id, wrong.text)
     named = []
     while left and explains:
         id = max(explains, key=lambda i: len(explains[i] & left.keys()))
@@ -387,14 +403,20 @@ def _alike(case: Case, got: Observation, wrong: Observation) -> bool:
         return show(got.value) == show(wrong.value)
 
 
-def _symptom(failed: Sequence[Failed], ready: Prepared) -> tuple[str, str] | None:
+UNRECOGNISED = (
+    "unrecognised",
+    "The values differ from the right ones in a way that no mistake we know of explains.",
+)
+
+
+def _symptom(failed: Sequence[Failed], ready: Prepared) -> tuple[str, str]:
     """What the wrong results look like from the results alone; the commonest look wins."""
     found: dict[tuple[str, str], int] = {}
     for item in failed:
         look = symptom(item.case, item.observation, ready.expected[_key(item.case)])
         if look is not None:
             found[look] = found.get(look, 0) + 1
-    return max(found, key=lambda look: found[look]) if found else None
+    return max(found, key=lambda look: found[look]) if found else UNRECOGNISED
 
 
 def score_with_follow_through(
