@@ -286,7 +286,10 @@ def score(ready: Prepared, door: Door) -> Result:
         parts.append(scored)
     routines = sorted({r for got in seen.values() for r in got.routines})
     forbidden = by_hand.forbidden_among(routines, exercise)
-    points = 0.0 if forbidden else float(sum(part.points for part in parts))
+    if forbidden:
+        for scored in parts:
+            scored.points = 0.0
+    points = float(sum(scored.points for scored in parts))
     result = Result(exercise.id, points, exercise.points, parts)
     if forbidden:
         result.misconceptions.append("forbidden_routine")
