@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,7 +114,10 @@ def _codes(value: Any) -> list[CodeType]:
 
 
 def _is_stub(code: CodeType) -> bool:
-    return "NotImplementedError" in code.co_names
+    """Whether the code can raise NotImplementedError; behind a `return` it is compiled away."""
+    if "NotImplementedError" not in code.co_names:
+        return False
+    return any(step.argval == "NotImplementedError" for step in dis.get_instructions(code))
 
 
 def _short(text: str) -> str:
