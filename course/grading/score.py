@@ -365,29 +365,31 @@ def diagnose(
 
 
 def _diagnose_typed(ready: Prepared, failed: Sequence[Failed]) -> list[tuple[str, str]]:
-    """For each wrong typed answer what explains it: the fewest misconceptions that cover all."""
+    """For each wrong typed answer what explains it: the fewest misconceptions that cover all.
+
+    Among equals the one that is right where the answer is right comes first.
+    """
     left = {_key(f.case): f for f in failed}
-    explains: dict[str, set[int]] = {}
-    texts: dict[str, str] = {}
+    found: list[tuple[str, str, set[int], int]] = []
     for wrong in ready.wrong:
-        keys = {
+        explained = {
             k
-            for k, f in left.items()
-            if k in wrong.fails and _alike(f.case, f.observation, wrong.seen[k])
+            for k in wrong.fails & left.keys()
+            if _alike(left[k].case, left[k].observation, wrong.seen[k])
         }
-        if keys:
-            explains[wrong.id] = explains.get(wrong.id, set()) | keys
-            texts.setdefault(wrong.id, wrong.text)
-    named = []
-    while left and explains:
-        id = max(explains, key=lambda i: len(explains[i] & left.keys()))
-        covered = explains.pop(id) & left.keys()
+        found.append((wrong.id, wrong.text, explained, -len(wrong.fails - explained)))
+    named: dict[str, str] = {}
+    while left:
+        id, text, explained, _ = max(
+            found, key=lambda f: (len(f[2] & left.keys()), f[3]), default=("", "", set(), 0)
+        )
+        covered = explained & left.keys()
         if not covered:
             break
-        named.append((id, texts[id]))
+        named.setdefault(id, text)
         for key in covered:
             del left[key]
-    return named
+    return list(named.items())
 
 
 def _alike(case: Case, got: Observation, wrong: Observation) -> bool:
