@@ -91,7 +91,8 @@ class close:
         error = self._error(have, want)
         bound = self.atol + self.rtol * np.abs(np.where(np.isfinite(want), want, 0.0))
         # NaN where NaN is expected is agreement: it lets a misconception be recognised by its NaN.
-        wrong = ~((error <= bound) | (np.isnan(have) & np.isnan(want)) | (have == want))
+        agree = (np.isnan(have) & np.isnan(want)) | (np.isinf(want) & (have == want))
+        wrong = ~((error <= bound) | agree)
         if not wrong.any():
             return None
         if np.isnan(have[wrong]).any():
