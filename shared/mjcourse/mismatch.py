@@ -89,7 +89,7 @@ class _Spoilt:
     def sentence(self, got: np.ndarray, expected: np.ndarray) -> str | None:
         same = _same_rotation if self.rotation and _holds_unit_quaternions(expected) else _same
         for spoilt in self.spoil(expected):
-            if not np.isfinite(spoilt).all() or same(spoilt, expected):
+            if not np.isfinite(spoilt).all() or _same(spoilt, expected):
                 continue
             if same(got, spoilt):
                 return self.text
