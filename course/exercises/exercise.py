@@ -152,6 +152,8 @@ class Exercise:
       by_hand: rotation and integration routines of MuJoCo and SciPy must not be called.
       forbids: further routines that must not be called, by name.
       manual_points: of `<id>_explain`, a text answer graded by a person; 0 when there is none.
+      helpers: functions that several misconceptions or variants need (a quaternion product); the
+        source of those that a cell uses is put before it.
       uses: exercises of the same lesson whose functions an answer may build on (follow-through).
     """
 
@@ -163,6 +165,7 @@ class Exercise:
     forbids: tuple[str, ...] = ()
     manual_points: float = 0.0
     uses: tuple[str, ...] = ()
+    helpers: tuple[Callable[..., Any], ...] = ()
     parts: list[Part] = field(default_factory=list)
     misconceptions: list[Implementation] = field(default_factory=list)
     variants: list[Implementation] = field(default_factory=list)
@@ -195,7 +198,9 @@ class Exercise:
         """
 
         def register(body: Callable[[], Any]) -> Callable[[], Any]:
-            self.misconceptions.append(Implementation(id or body.__name__, text, cell_text(body)))
+            self.misconceptions.append(
+                Implementation(id or body.__name__, text, cell_text(body, self.helpers))
+            )
             return body
 
         return register
@@ -218,7 +223,7 @@ class Exercise:
         """Decorator: a right implementation that must get full points."""
 
         def register(body: Callable[[], Any]) -> Callable[[], Any]:
-            self.variants.append(Implementation(body.__name__, text, cell_text(body)))
+            self.variants.append(Implementation(body.__name__, text, cell_text(body, self.helpers)))
             return body
 
         return register

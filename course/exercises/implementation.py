@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +40,20 @@ from mjcourse import (
 """
 
 
-def cell_text(body: Callable[[], Any]) -> str:
-    """The body of `body` as the text of a notebook cell, without its docstring."""
+def cell_text(body: Callable[[], Any], helpers: Iterable[Callable[..., Any]] = ()) -> str:
+    """The body of `body` as the text of a notebook cell, without its docstring.
+
+    The source of every function in `helpers` that the body needs comes first, so that the cell
+    stands alone. A helper may use what the set-up cell gives, and helpers named before it.
+    """
+    text = _body_text(body)
+    for helper in reversed(tuple(helpers)):
+        if re.search(rf"\b{helper.__name__}\b", text):
+            text = f"{inspect.getsource(helper)}\n\n{text}"
+    return text
+
+
+def _body_text(body: Callable[[], Any]) -> str:
     source = textwrap.dedent(inspect.getsource(body))
     function = ast.parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
