@@ -1,0 +1,93 @@
+"""What grading says of a submission: a record for each exercise, and the problems met on the way.
+
+Both travel inside the graded notebook (`metadata.mjcourse.graded`), so that feedback and reports
+need nothing but `autograded/` and the gradebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A submission that was repaired, or could not be graded, and why.
+
+    Attributes:
+      kind: one word for counting, such as `duplicate_cell` or `unreadable`.
+      message: what was found and what was done about it, for the instructor.
+    """
+
+    kind: str
+    message: str
+    lesson: str = ""
+    student: str = ""
+
+    def of(self, student: str, lesson: str) -> Problem:
+        """The same problem, of that submission."""
+        return replace(self, student=student, lesson=lesson)
+
+    def to_json(self) -> dict[str, str]:
+        return {
+            "student": self.student,
+            "lesson": self.lesson,
+            "kind": self.kind,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True)
+class Record:
+    """The grade of one exercise of one submission.
+
+    Attributes:
+      points: `None` until a person has read a text answer.
+      misconceptions: ids, most likely first, two at most.
+      messages: sentences for the student.
+    """
+
+    student: str
+    lesson: str
+    exercise: str
+    points: float | None
+    max_points: float
+    misconceptions: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def attach(
+    notebook: dict[str, Any], results: Iterable[Any], problems: Iterable[Problem] = ()
+) -> None:
+    """Write results (`course.grading.score.Result`) and problems into a graded notebook."""
+    graded = {
+        "results": [
+            {
+                "exercise": r.exercise,
+                "points": float(r.points),
+                "max_points": float(r.max_points),
+                "misconceptions": list(r.misconceptions),
+                "messages": list(r.messages),
+                "parts": [
+                    {"name": p.name, "points": float(p.points), "max_points": float(p.max_points)}
+                    for p in r.parts
+                ],
+            }
+            for r in results
+        ],
+        "problems": [{"kind": p.kind, "message": p.message} for p in problems],
+    }
+    metadata = notebook.setdefault("metadata", {})
+    ours = metadata.get("mjcourse")
+    metadata["mjcourse"] = {**(ours if isinstance(ours, Mapping) else {}), "graded": graded}
+
+
+def attached(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """What `attach` wrote: `{"results": [...], "problems": [...]}`; empty lists when nothing."""
+    ours = notebook.get("metadata", {}).get("mjcourse", {})
+    graded = ours.get("graded", {}) if isinstance(ours, Mapping) else {}
+    return {"results": graded.get("results", []), "problems": graded.get("problems", [])}
