@@ -164,13 +164,14 @@ def _begun(cells: tuple[Cell, ...]) -> tuple[str, dict[str, tuple[str, ...]], tu
 
 
 def _holds(path: Path, lesson: str) -> bool:
-    """Whether a file is a notebook of the lesson, and not one that `submit()` wrote."""
-    if not lesson or "--" in path.stem:
+    """Whether a file is a notebook of the lesson (of any, when empty) and no copy handed in."""
+    if "--" in path.stem:
         return False
     try:
-        return parse(path.read_bytes(), path.parent).lesson == lesson
+        held = parse(path.read_bytes(), path.parent).lesson
     except (NotFound, OSError):
         return False
+    return held == lesson if lesson else bool(held)
 
 
 def _from_colab() -> bytes:

@@ -65,7 +65,7 @@ def progress() -> None:
         print(f"  {mark} {row.exercise:<{width}}  {_short(row.text())}")
     answered = sum(row.answered for row in rows)
     passed = sum(bool(row.checked) for row in rows)
-    print(f"{answered} of {len(rows)} answered, {passed} visible checks passed.")
+    print(f"{answered} of {len(rows)} answered; visible checks passed: {passed}.")
     if opened.texts:
         print(f"Answers in words, read by a person: {', '.join(opened.texts)}.")
 
