@@ -184,9 +184,9 @@ def visible_sizes(model: mujoco.MjModel) -> Iterator[None]:
 
 # Lengths and widths as fractions of the scene's extent.
 _SIZES = {
-    "framelength": 0.1,
+    "framelength": 0.18,
     "framewidth": 0.007,
-    "jointlength": 0.13,
+    "jointlength": 0.22,
     "jointwidth": 0.009,
     "contactwidth": 0.02,
     "contactheight": 0.006,

@@ -152,7 +152,7 @@ class Strip:
         if not finite.size:
             return -1.0, 1.0
         low, high = float(finite.min()), float(finite.max())
-        margin = max(0.08 * (high - low), 1e-9, 0.01 * max(abs(low), abs(high)))
+        margin = max(0.08 * (high - low), 1e-3, 0.01 * max(abs(low), abs(high)))
         return low - margin, high + margin
 
 

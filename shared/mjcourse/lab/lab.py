@@ -509,9 +509,9 @@ class Lab:
             self._text_at = now
             self._measure()
             entries = [(r, self._values[r.label]) for r in self.readouts]
+            clock = self.time if self.physics else None
             panel.show_readouts(
-                self.time,
-                readouts_html(entries),
+                readouts_html(entries, clock),
                 "".join(table_html(t, self._rows[t.label]) for t in self.tables),
             )
         panel.show_message(self.error or self._pictures_missing, unwritten(self.student))

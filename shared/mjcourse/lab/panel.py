@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 import math
 import threading
 import weakref
@@ -53,7 +54,7 @@ class Panel:
             name: self._make(widgets.HTML, value="", layout={"margin": "0"})
             for name in ("message", "note", "charts", "readouts", "tables", "video", "speech")
         }
-        self._play = self._button("Play", "play", "play", lambda: not lab.playing)
+        self._play = self._button("Play", "play", "play", lambda: not lab.playing, width="78px")
         self.root = self._arrange()
         self.show_message(None, "")
 
@@ -70,9 +71,9 @@ class Panel:
         if lab.physics:
             left.append(self._transport())
         left += [text["message"], text["note"], text["charts"], text["video"]]
-        right = [self._control(control) for control in self._grouped_buttons()]
-        right += [text["readouts"], text["tables"], self._overlays(), self._views()]
-        column = {"width": f"{lab.picture_width + 4}px", "margin": "0 18px 0 0"}
+        right = [*self._control_rows(), text["readouts"], text["tables"]]
+        right += [self._overlays(), self._views()]
+        column = {"width": f"{lab.picture_width + 4}px", "margin": "0 20px 0 0"}
         body = self._make(
             widgets.HBox,
             [
@@ -98,27 +99,37 @@ class Panel:
             value=lab.speed,
             description="speed",
             continuous_update=True,
-            style={"description_width": "44px"},
-            layout={"width": "168px"},
+            style={"description_width": "42px"},
+            layout={"width": f"{max(lab.picture_width - 324, 156)}px", "margin": "2px 0 2px 8px"},
         )
+        speed.add_class("mjl-speed")
         self._on_value(speed, "speed", "")
         row = [
             self._play,
-            self._button("Step", "step", "step-forward"),
-            self._button("Reset", "reset", "undo"),
-            self._button("Record", "record", "video-camera"),
+            self._button("Step", "step", "step-forward", width="68px"),
+            self._button("Reset", "reset", "undo", width="74px"),
+            self._button("Record", "record", "video-camera", width="84px"),
             speed,
         ]
-        return self._make(widgets.HBox, row, layout={"flex_flow": "row wrap", "margin": "4px 0"})
+        return self._make(widgets.HBox, row, layout={"flex_flow": "row wrap", "margin": "4px 0 0"})
 
-    def _grouped_buttons(self) -> list[Control]:
-        return list(self._lab.controls)
+    def _control_rows(self) -> list[Any]:
+        """The controls in their order; neighbouring buttons, and toggles, share a row."""
+        rows: list[Any] = []
+        for kind, group in itertools.groupby(self._lab.controls, type):
+            made = [self._control(control) for control in group]
+            if kind in (Button, Toggle):
+                made = [self._make(widgets.HBox, made, layout={"flex_flow": "row wrap"})]
+            rows += made
+        return rows
 
     def _control(self, control: Control) -> Any:
         wide, style = {"width": f"{_SIDE - 8}px"}, {"description_width": _LABEL}
         if isinstance(control, Button):
             widget = self._make(
-                widgets.Button, description=control.label, layout={"width": f"{_SIDE - 8}px"}
+                widgets.Button,
+                description=control.label,
+                layout={"width": "auto", "min_width": f"{_SIDE // 2 - 8}px", "flex": "1 1 auto"},
             )
             widget.on_click(lambda _: self._lab.post("press", control.label, None))
         elif isinstance(control, Slider):
@@ -142,7 +153,7 @@ class Panel:
                 value=control.value,
                 description=control.label,
                 indent=False,
-                layout=wide,
+                layout={"width": "auto", "margin": "2px 16px 2px 2px"},
             )
             self._on_value(widget, "move", control.label)
         else:
@@ -203,8 +214,15 @@ class Panel:
         fold.set_title(0, "Camera")
         return fold
 
-    def _button(self, label: str, kind: str, icon: str, value: Any = None) -> Any:
-        button = self._make(widgets.Button, description=label, icon=icon, layout={"width": "auto"})
+    def _button(
+        self, label: str, kind: str, icon: str, value: Any = None, width: str = "auto"
+    ) -> Any:
+        button = self._make(
+            widgets.Button,
+            description=label,
+            icon=icon,
+            layout={"width": width, "padding": "0 8px", "margin": "2px 4px 2px 0"},
+        )
         button.on_click(lambda _: self._lab.post(kind, "", value() if value else None))
         return button
 
@@ -230,18 +248,19 @@ class Panel:
         """Replace the strip charts."""
         self._put("charts", svg)
 
-    def show_readouts(self, time: float, readouts: str, tables: str) -> None:
-        """Replace the time, the read-outs and the tables."""
-        clock = f"<div class='mjl-clock'>{time:.2f} s</div>" if self._lab.physics else ""
-        self._put("readouts", clock + readouts)
+    def show_readouts(self, readouts: str, tables: str) -> None:
+        """Replace the read-outs and the tables."""
+        self._put("readouts", readouts)
         self._put("tables", tables)
 
     def show_message(self, message: str | None, unwritten: str) -> None:
         """One line of trouble, and the note with what the student has not written yet."""
-        trouble = f"<div class='mjl-trouble'>{html.escape(message)}</div>" if message else ""
-        self._put("message", trouble)
-        note = ". ".join(part for part in (self._lab.note, unwritten) if part)
-        self._put("note", f"<div class='mjl-note'>{html.escape(note)}</div>" if note else "")
+        trouble = html.escape(message or "")
+        self._put("message", f"<div class='mjl-line mjl-trouble' role='alert'>{trouble}</div>")
+        note = " ".join(part for part in (self._lab.note, unwritten and unwritten + ".") if part)
+        self._put(
+            "note", f"<div class='mjl-line mjl-note'>{html.escape(note)}</div>" if note else ""
+        )
 
     def speak(self, text: str) -> None:
         """The text alternative, read out by a screen reader when it changes."""

@@ -91,9 +91,9 @@ def text_of(value: Any, digits: int, scientific: bool = False) -> str:
     return "; ".join(" ".join(row) for row in rows_of(value, digits, scientific))
 
 
-def readouts_html(entries: Sequence[tuple[Readout, Any]]) -> str:
-    """The read-outs as an HTML table: label, value (figures of equal width), unit."""
-    lines = []
+def readouts_html(entries: Sequence[tuple[Readout, Any]], time: float | None = None) -> str:
+    """The time and the read-outs as an HTML table: label, value (figures of equal width), unit."""
+    lines = [] if time is None else [_line("time", _figure(f"{time:.2f}"), "s")]
     for readout, value in entries:
         rows = rows_of(value, readout.digits, readout.scientific)
         if len(rows) == 1 and len(rows[0]) == 1:
@@ -103,11 +103,15 @@ def readouts_html(entries: Sequence[tuple[Readout, Any]]) -> str:
                 "<tr>" + "".join(f"<td>{_figure(c)}</td>" for c in row) + "</tr>" for row in rows
             )
             cell = f'<table class="mjl-matrix">{body}</table>'
-        lines.append(
-            f'<tr><th scope="row">{html.escape(readout.label)}</th><td>{cell}</td>'
-            f'<td class="mjl-unit">{html.escape(readout.unit)}</td></tr>'
-        )
+        lines.append(_line(readout.label, cell, readout.unit))
     return f'<table class="mjl-readouts">{"".join(lines)}</table>' if lines else ""
+
+
+def _line(label: str, cell: str, unit: str) -> str:
+    return (
+        f'<tr><th scope="row">{html.escape(label)}</th><td>{cell}</td>'
+        f'<td class="mjl-unit">{html.escape(unit)}</td></tr>'
+    )
 
 
 def table_html(table: Table, rows: Sequence[Sequence[Any]]) -> str:
