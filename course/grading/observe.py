@@ -121,6 +121,11 @@ class After:
         """Paths of the fields that differ from the original."""
         return frozenset(self._changes)
 
+    @property
+    def changes(self) -> dict[str, np.ndarray]:
+        """The fields that differ, by path."""
+        return dict(self._changes)
+
     def apply_to(self, target: Any, fields: Sequence[str] | None = None) -> None:
         """Write the changed fields into `target` (an `MjModel` or `MjData` of the same model).
 
