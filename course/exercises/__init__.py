@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from course.exercises.compare import close, each, identical, quaternion, same, satisfies
+from course.exercises.compare import choice, close, each, identical, quaternion, same, satisfies
 from course.exercises.exercise import Case, Exercise, Lesson, Part, answer, call, script
 from course.exercises.implementation import Implementation
 
@@ -20,6 +20,7 @@ __all__ = [
     "Part",
     "answer",
     "call",
+    "choice",
     "close",
     "each",
     "identical",

@@ -151,6 +151,22 @@ class same:
 
 
 @dataclass(frozen=True)
+class choice:
+    """The letter of an option, in either case, with or without a bracket or dot: `"B"`, `"b)"`."""
+
+    def __call__(self, got: Any, expected: Any) -> Mismatch | None:
+        if isinstance(got, str) and self._letter(got) == self._letter(expected):
+            return None
+        return Mismatch(f"answered {show(got)}")
+
+    def _letter(self, text: str) -> str:
+        return text.strip(" ().:\n").lower()
+
+    def loosened(self) -> choice:
+        return self
+
+
+@dataclass(frozen=True)
 class identical:
     """Arrays equal to the last bit (shape and value)."""
 
