@@ -1,0 +1,446 @@
+"""`free_joint_velocity`: the six numbers between two poses of a floating body."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from course.exercises.compare import close, satisfies
+from course.exercises.exercise import Case, Exercise, call
+from course.exercises.generalized_coordinates.scenes import scene, turned, unit
+
+exercise = Exercise(
+    "free_joint_velocity",
+    points=3,
+    provides=("free_joint_velocity",),
+    by_hand=True,
+    uses=("quat_velocity",),
+)
+
+
+@exercise.reference
+def reference():
+    box = scene("f")
+
+    def free_joint_velocity(qpos1, qpos2, dt):
+        out = np.zeros(6)
+        mujoco.mj_differentiatePos(box, out, dt, np.array(qpos1, float), np.array(qpos2, float))
+        return out
+
+    return {"free_joint_velocity": free_joint_velocity}
+
+
+def between(pose1: np.ndarray, pose2: np.ndarray, dt: float, label: str = "") -> Case:
+    return call(
+        "free_joint_velocity", pose1, pose2, dt, label=label, compare=close(1e-10), unchanged=True
+    )
+
+
+def _either_sign(got: object, expected: object) -> str | None:
+    right = close(1e-8)
+    flipped = np.asarray(expected, float) * [1, 1, 1, -1, -1, -1]
+    mismatch = right(got, expected)
+    return None if mismatch is None or right(got, flipped) is None else mismatch.text
+
+
+def pose(rng: np.random.Generator) -> np.ndarray:
+    return np.r_[rng.uniform(-1, 1, 3), unit(rng)]
+
+
+def moved(rng: np.random.Generator, start: np.ndarray) -> np.ndarray:
+    """A pose a little further on; its quaternion has the nearer of the two signs."""
+    quat = turned(start[3:], unit(rng, 3) * rng.uniform(0.1, 2.8))
+    if quat @ start[3:] < 0:
+        quat = -quat
+    return np.r_[start[:3] + rng.uniform(-0.5, 0.5, 3), quat]
+
+
+def ordinary_cases(seed: int, count: int) -> list[Case]:
+    rng = np.random.default_rng(seed)
+    cases = []
+    for _ in range(count):
+        start = pose(rng)
+        cases.append(between(start, moved(rng, start), rng.uniform(0.05, 0.7)))
+    return cases
+
+
+@exercise.part("ordinary motions", points=2)
+def ordinary():
+    start = np.r_[np.zeros(3), 1.0, np.zeros(3)]
+    end = np.r_[0.005, 0, 0, turned(start[3:], np.array([0, 0, 0.1]))]
+    return [*ordinary_cases(70, 20), between(start, end, 0.05, "the lesson's example")]
+
+
+@exercise.part("edge cases: -q, no turn, no motion, half a turn", points=1)
+def edges():
+    rng = np.random.default_rng(71)
+    cases = ordinary_cases(72, 4)
+    for _ in range(3):
+        start = pose(rng)
+        far = moved(rng, start) * [1, 1, 1, -1, -1, -1, -1]
+        cases.append(between(start, far, 0.1, "the other sign of the second quaternion"))
+        shifted = np.r_[start[:3] + rng.uniform(-0.5, 0.5, 3), start[3:]]
+        cases.append(between(start, shifted, 0.05, "moved, not turned"))
+        other = shifted * [1, 1, 1, -1, -1, -1, -1]
+        cases.append(between(start, other, 0.05, "moved, not turned, the other sign"))
+        cases.append(between(start, start.copy(), 0.05, "no motion"))
+        spun = np.r_[start[:3], turned(start[3:], unit(rng, 3) * 0.7)]
+        spun[3:] *= np.sign(spun[3:] @ start[3:])
+        cases.append(between(start, spun, 0.1, "turned, not moved"))
+        half = np.r_[start[:3] + 0.1, turned(start[3:], np.pi * unit(rng, 3))]
+        cases.append(
+            call(
+                "free_joint_velocity",
+                start,
+                half,
+                0.5,
+                label="180 degrees apart",
+                compare=satisfies(_either_sign, near=close(1e-6)),
+            )
+        )
+    return cases
+
+
+_WORLD = (
+    "The angular part of your result is in the world frame (the logarithm of q2 * q1^-1). A free "
+    "joint's `qvel` holds it in the body's frame: q1^-1 * q2."
+)
+
+
+@exercise.misconception(_WORLD, id="angular_in_world_frame")
+def angular_in_world_frame():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = b[3:]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ (a[3:] * [1, -1, -1, -1])
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+_LINEAR = (
+    "The linear part of your result is turned into the body's frame. A free joint's linear "
+    "velocity is in world axes: (p2 - p1)/dt as it is."
+)
+
+
+@exercise.misconception(_LINEAR, id="linear_in_body_frame")
+def linear_in_body_frame():
+    def rotate(q, v):
+        return v + 2 * np.cross(q[1:], np.cross(q[1:], v) + q[0] * v)
+
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        conj = a[3:] * [1, -1, -1, -1]
+        w, x, y, z = conj
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[rotate(conj, b[:3] - a[:3]), turn] / dt
+
+
+@exercise.misconception(_LINEAR, id="linear_in_body_frame")
+def linear_rotated_forward():
+    def rotate(q, v):
+        return v + 2 * np.cross(q[1:], np.cross(q[1:], v) + q[0] * v)
+
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[rotate(a[3:], b[:3] - a[:3]), turn] / dt
+
+
+_PLAIN = (
+    "You subtract the quaternions and divide by dt. The difference of two quaternions is no "
+    "angular velocity: take the logarithm of q1^-1 * q2."
+)
+
+
+@exercise.misconception(_PLAIN, id="plain_difference")
+def plain_difference():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        return (np.asarray(qpos2) - np.asarray(qpos1)) / dt
+
+
+@exercise.misconception(_PLAIN, id="plain_difference")
+def plain_difference_without_w():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        return np.delete((np.asarray(qpos2) - np.asarray(qpos1)) / dt, 3)
+
+
+@exercise.misconception(_PLAIN, id="plain_difference")
+def twice_the_plain_difference():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        rate = (np.asarray(qpos2) - np.asarray(qpos1)) / dt
+        return np.r_[rate[:3], 2 * rate[4:]]
+
+
+@exercise.misconception(_PLAIN, id="plain_difference")
+def first_six_of_the_difference():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        return ((np.asarray(qpos2) - np.asarray(qpos1)) / dt)[:6]
+
+
+@exercise.misconception(
+    "The angular part is the sine of half the angle times two: right only for tiny turns. The "
+    "angle is 2 atan2(|v|, w)."
+)
+def sine_for_the_angle():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        return np.r_[b[:3] - a[:3], 2 * (r if r[0] >= 0 else -r)[1:]] / dt
+
+
+@exercise.misconception(
+    "A factor 2 is missing in the angular part: the quaternion of a turn holds half its angle."
+)
+def missing_factor_2():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+@exercise.misconception(
+    "Your angular part takes the long way round when the two quaternions have opposite signs: q "
+    "and -q are one orientation. Flip the relative quaternion when its scalar part is negative."
+)
+def long_way_round():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-12 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+@exercise.misconception(
+    "The two halves are swapped: the linear velocity comes first, the angular one second."
+)
+def halves_swapped():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[turn, b[:3] - a[:3]] / dt
+
+
+_BACK = "Your result has the opposite sign: it carries the second pose back to the first."
+
+
+@exercise.misconception(_BACK, id="swapped_order")
+def swapped_order():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        b, a = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+@exercise.misconception(_BACK, id="swapped_order")
+def swapped_order_in_the_angular_part():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = b[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ a[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+_REST = (
+    "Without a turn your code divides zero by zero, or takes an arccos beyond 1 by rounding. No "
+    "turn has no axis: return zeros for the angular part there."
+)
+
+
+@exercise.misconception(_REST, id="divides_by_zero_at_rest")
+def divides_by_zero_at_rest():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+@exercise.misconception(_REST, id="divides_by_zero_at_rest")
+def raises_at_rest():
+    import math
+
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = [float(c) for c in (r if r[0] >= 0 else -r)]
+        s = math.sqrt(r[1] ** 2 + r[2] ** 2 + r[3] ** 2)
+        turn = [2 * math.atan2(s, r[0]) * c / s for c in r[1:]]
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+_DT = (
+    "One half of your result (or all of it) is not divided by dt: a velocity is a step over a time."
+)
+
+
+@exercise.misconception(_DT, id="forgets_dt")
+def forgets_dt():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn]
+
+
+@exercise.misconception(_DT, id="forgets_dt")
+def forgets_dt_in_the_angular_part():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[(b[:3] - a[:3]) / dt, turn]
+
+
+@exercise.misconception(_DT, id="forgets_dt")
+def forgets_dt_in_the_linear_part():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:] * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn / dt]
+
+
+@exercise.misconception(
+    "The first quaternion is not inverted: you take the logarithm of q1 * q2. The turn from the "
+    "first pose to the second is q1^-1 * q2."
+)
+def not_inverted():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = a[3:]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ b[3:]
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+@exercise.misconception(
+    "Your quaternions hold the scalar part last; the course's order is (w, x, y, z), MuJoCo's own."
+)
+def scalar_last():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        w, x, y, z = np.roll(a[3:], 1) * [1, -1, -1, -1]
+        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+        r = left @ np.roll(b[3:], 1)
+        r = r if r[0] >= 0 else -r
+        s = np.linalg.norm(r[1:])
+        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return np.r_[b[:3] - a[:3], turn] / dt
+
+
+@exercise.variant("arctangent and a guard, plain Python, a list comes back")
+def plain_python():
+    import math
+
+    def free_joint_velocity(qpos1, qpos2, dt):
+        p, q = [float(x) for x in qpos1], [float(x) for x in qpos2]
+        a, b, c, d = p[3:]
+        e, f, g, h = q[3:]
+        w = a * e + b * f + c * g + d * h
+        v = [
+            a * f - b * e - c * h + d * g,
+            a * g - c * e - d * f + b * h,
+            a * h - d * e - b * g + c * f,
+        ]
+        if w < 0:
+            w, v = -w, [-x for x in v]
+        n = math.sqrt(sum(x * x for x in v))
+        k = 2 * math.atan2(n, w) / n if n else 0.0
+        return [(q[i] - p[i]) / dt for i in range(3)] + [k * x / dt for x in v]
+
+
+@exercise.variant("by matrices: the logarithm of R1^T R2 from trace and antisymmetric part")
+def by_matrices():
+    def matrix(q):
+        w, v = q[0], np.asarray(q[1:])
+        K = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+        return np.eye(3) + 2 * w * K + 2 * K @ K
+
+    def free_joint_velocity(qpos1, qpos2, dt):
+        R = matrix(qpos1[3:]).T @ matrix(qpos2[3:])
+        a = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        s, c = np.linalg.norm(a), (np.trace(R) - 1) / 2
+        angle = np.arctan2(s, c)
+        if angle > 3.0:  # near half a turn the axis is read from the symmetric part
+            S = (R + R.T) / 2 - c * np.eye(3)
+            column = S[:, np.argmax(np.diag(S))]
+            axis = column / np.linalg.norm(column)
+            axis = axis if a @ axis >= 0 else -axis
+        else:
+            axis = a / s if s > 1e-15 else np.zeros(3)
+        linear = (np.asarray(qpos2)[:3] - np.asarray(qpos1)[:3]) / dt
+        return np.concatenate((linear, angle * axis / dt))
+
+
+@exercise.variant("vectors only, an output array that is filled")
+def filled():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        out = np.empty(6)
+        out[:3] = np.subtract(qpos2[:3], qpos1[:3]) / dt
+        w1, v1 = qpos1[3], np.asarray(qpos1[4:7])
+        w2, v2 = qpos2[3], np.asarray(qpos2[4:7])
+        w = w1 * w2 + v1.dot(v2)
+        v = w1 * v2 - w2 * v1 - np.cross(v1, v2)
+        s = np.hypot(np.hypot(*v[:2]), v[2])
+        half = np.arctan2(s, w)
+        half = half - np.pi if half > np.pi / 2 else half
+        out[3:] = 2 * half * np.divide(v, s, out=np.zeros(3), where=s > 0) / dt
+        return out
