@@ -1,0 +1,206 @@
+"""`fresh_position`: a body's position that belongs to the state after the step."""
+
+import mujoco
+import numpy as np
+
+from course.exercises.compare import close, each
+from course.exercises.exercise import Exercise, script
+from course.exercises.pipeline.scenes import arrays, disturbed, edits, run_on, scene, variants
+
+exercise = Exercise("fresh_position", points=2, provides=("body_position_after_step",), core=True)
+
+
+@exercise.reference
+def reference():
+    def body_position_after_step(model, data, body):
+        mujoco.mj_step(model, data)
+        mujoco.mj_forward(model, data)
+        return data.body(body).xpos.copy()
+
+    return {"body_position_after_step": body_position_after_step}
+
+
+def _case(name, body, seed, label="", *, stale="no", integrator=None, steps=3):
+    """Step once; the answer's position, and the state that it leaves.
+
+    `body` is given by name and, to an answer that cannot take a name, by its id.
+    """
+
+    def run(door):
+        model = scene(name)
+        if integrator is not None:
+            model.opt.integrator = integrator
+        data = disturbed(model, seed) if name != "clutter" else mujoco.MjData(model)
+        data = run_on(model, data, steps)
+        if stale == "no":
+            mujoco.mj_forward(model, data)
+        elif stale == "qpos":
+            shift = np.random.default_rng(seed).normal(scale=0.2, size=model.nv)
+            mujoco.mj_integratePos(model, data.qpos, shift, 1.0)
+        outcome = door.call("body_position_after_step", model, data, body)
+        if outcome.error is not None:
+            number = int(model.body(body).id)
+            outcome = door.call("body_position_after_step", model, data, number)
+        position = outcome.result()
+        after = outcome.args_after[1]
+        return {"position": position, **arrays(after, "qpos", "qvel", "act", "time")}
+
+    return script(label or name, run, compare=each(close(1e-9, 1e-9)))
+
+
+@exercise.part("from data that is up to date", points=1)
+def ordinary():
+    return [
+        _case("pendulum", "bob", 1, "a pendulum: its body does not move, its frame turns"),
+        _case("double_pendulum", "lower", 2, "a double pendulum"),
+        _case("two_mass", "wagon_1", 3, "a wagon"),
+        *(_case("mobile", "bell", s, "the end of a chain") for s in (4, 5)),
+        *(_case("mobile", "crate", s, "a free body, mass off centre") for s in (6, 7)),
+        _case("clutter", "ball", 8, "a ball in the clutter", steps=40),
+    ]
+
+
+@exercise.part("from stale data, under RK4; one step in all", points=1)
+def edge():
+    rk4 = mujoco.mjtIntegrator.mjINT_RK4
+    return [
+        _case("mobile", "bell", 20, "after mj_step", stale="step"),
+        _case("double_pendulum", "lower", 21, "after qpos was set", stale="qpos"),
+        _case("mobile", "crate", 22, "after qpos was set", stale="qpos"),
+        _case("mobile", "jib", 23, "after mj_step", stale="step"),
+        _case("double_pendulum", "lower", 24, "RK4", integrator=rk4),
+        _case("mobile", "bell", 25, "RK4, stale", stale="step", integrator=rk4),
+        _case("servo_arm", "filter", 26, "with activations", stale="step"),
+        _case("clutter", "egg", 27, "in the clutter", stale="step", steps=60),
+    ]
+
+
+GOOD = """\
+def body_position_after_step(model, data, body):
+    mujoco.mj_step(model, data)
+    mujoco.mj_forward(model, data)
+    return data.body(body).xpos.copy()
+"""
+_STEP = "    mujoco.mj_step(model, data)\n"
+_FORWARD = "    mujoco.mj_forward(model, data)\n"
+_wrong = edits(exercise, GOOD)
+_wrong(
+    "stale_position",
+    "Your position is one step old: after mj_step, `xpos` still belongs to the `qpos` before it. "
+    "Evaluate again (mj_kinematics or mj_forward) before you read it.",
+    (_FORWARD, ""),
+)
+_wrong(
+    "stale_position",
+    "Your position is one step old: after mj_step, `xpos` still belongs to the `qpos` before it. "
+    "Evaluate again (mj_kinematics or mj_forward) before you read it.",
+    (_STEP + _FORWARD, _FORWARD + _STEP),
+)
+_wrong(
+    "stale_position",
+    "Your position is one step old: after mj_step, `xpos` still belongs to the `qpos` before it. "
+    "Evaluate again (mj_kinematics or mj_forward) before you read it.",
+    (
+        _STEP + _FORWARD + "    return data.body(body).xpos.copy()",
+        _FORWARD + "    position = data.body(body).xpos.copy()\n" + _STEP + "    return position",
+    ),
+)
+_wrong(
+    "steps_twice",
+    "You step twice: the second step refreshes `xpos`, but the state is then a step further.",
+    (_FORWARD, _STEP),
+)
+_wrong(
+    "never_steps",
+    "You evaluate but do not step: the state must be that after one mj_step.",
+    (_STEP, ""),
+)
+_wrong(
+    "centre_of_mass",
+    "`xipos` is the centre of mass; the position of the body is that of its frame, `xpos`.",
+    ("xpos", "xipos"),
+)
+_wrong(
+    "rewinds",
+    "The position is fresh, but you put the old state back: `data` must be left after the step.",
+    (
+        _STEP + _FORWARD + "    return data.body(body).xpos.copy()",
+        "    before = data.qpos.copy(), data.qvel.copy(), data.time\n"
+        + _STEP
+        + _FORWARD
+        + "    position = data.body(body).xpos.copy()\n"
+        + "    data.qpos[:], data.qvel[:], data.time = before\n"
+        + "    return position",
+    ),
+)
+_wrong(
+    "on_a_copy",
+    "You step a copy: `data` itself must be stepped once.",
+    (
+        "def body_position_after_step(model, data, body):\n",
+        "def body_position_after_step(model, data, body):\n    import copy\n    data = copy.copy(data)\n",
+    ),
+)
+_wrong(
+    "split_under_rk4",
+    "mj_step1 and mj_step2 ignore RK4; step with mj_step.",
+    ("mujoco.mj_step(model, data)", "mujoco.mj_step1(model, data); mujoco.mj_step2(model, data)"),
+)
+_wrong(
+    "extrapolates",
+    "You add dt times the velocity to the old position; evaluate at the new `qpos` instead.",
+    (
+        _STEP + _FORWARD + "    return data.body(body).xpos.copy()",
+        _FORWARD
+        + "    i = data.body(body).id\n"
+        + "    velocity = np.zeros(6)\n"
+        + "    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, i, velocity, 0)\n"
+        + "    position = data.xpos[i] + model.opt.timestep * velocity[3:]\n"
+        + _STEP
+        + "    return position",
+    ),
+)
+
+_right = variants(exercise)
+_right(
+    "by_kinematics",
+    """\
+def body_position_after_step(model, data, body):
+    mujoco.mj_step(model, data)
+    mujoco.mj_kinematics(model, data)
+    i = body if isinstance(body, int) else mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body)
+    return tuple(data.xpos[i])
+""",
+)
+_right(
+    "on_a_fresh_copy",
+    """\
+import copy
+
+def body_position_after_step(model, data, body):
+    mujoco.mj_step(model, data)
+    other = copy.copy(data)
+    mujoco.mj_fwdPosition(model, other)
+    return list(other.body(body).xpos)
+""",
+)
+_right(
+    "by_id_only",
+    """\
+def body_position_after_step(model, data, body):
+    mujoco.mj_step(model, data, 1)
+    mujoco.mj_step1(model, data)
+    return np.array(data.xpos[body])
+""",
+)
+_right(
+    "by_name_only",
+    """\
+def body_position_after_step(model, data, body):
+    i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body)
+    mujoco.mj_forward(model, data)
+    mujoco.mj_step(model, data)
+    mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_NONE, 1)
+    return data.xpos[i]
+""",
+)
