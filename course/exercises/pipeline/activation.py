@@ -146,7 +146,8 @@ _wrong(
 )
 _wrong(
     "no_decay",
-    "Your slope is ctrl/tau: an activation with no control would never fall. It is (ctrl - act)/tau.",
+    "Your slope is ctrl/tau: an activation with no control would never fall. "
+    "It is (ctrl - act)/tau.",
     (_EULER, "act + dt * ctrl / tau"),
     (_EXACT, "act + ctrl * (1 - np.exp(-dt / tau))"),
 )

@@ -188,7 +188,7 @@ _wrong(
     "actuators. Write `data.ctrl`.",
     (
         _CTRL,
-        "    data.qfrc_applied[:model.nu] = np.resize(controller(model, data), model.nv)[:model.nu]\n",
+        "    data.qfrc_applied[:] = np.resize(controller(model, data), model.nv)\n",
     ),
 )
 _wrong(

@@ -138,7 +138,8 @@ _wrong(
     "You step a copy: `data` itself must be stepped once.",
     (
         "def body_position_after_step(model, data, body):\n",
-        "def body_position_after_step(model, data, body):\n    import copy\n    data = copy.copy(data)\n",
+        "def body_position_after_step(model, data, body):\n"
+        "    import copy\n    data = copy.copy(data)\n",
     ),
 )
 _wrong(

@@ -80,8 +80,8 @@ exercise.wrong_answer(
     resume_needs="a",
 )
 exercise.wrong_answer(
-    "Resume: the full physics lacks the inputs (controls, applied forces, mocap) and the warm start "
-    "of the solver; the resumed run drifts away.",
+    "Resume: the full physics lacks the inputs (controls, applied forces, mocap) and the warm "
+    "start of the solver; the resumed run drifts away.",
     id="full_physics_is_enough",
     resume_needs="c",
 )
@@ -132,8 +132,8 @@ exercise.wrong_answer(
     activation_after_tau=0.36787944117144233,
 )
 exercise.wrong_answer(
-    "Activation: a time constant is not the time to the end; at the starting slope it would be, but "
-    "the slope falls as the goal comes nearer: 1 - 1/e.",
+    "Activation: a time constant is not the time to the end; at the starting slope it would be, "
+    "but the slope falls as the goal comes nearer: 1 - 1/e.",
     id="reached_the_goal",
     activation_after_tau=1.0,
 )

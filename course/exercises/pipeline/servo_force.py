@@ -109,7 +109,8 @@ _FORCE = "    if forcerange is not None:\n        force = np.clip(force, *forcer
 _wrong = edits(exercise, GOOD)
 _wrong(
     "clamps_only_force",
-    "You clamp the force but not the control: first `ctrl` is clamped to its range, then the force.",
+    "You clamp the force but not the control: first `ctrl` is clamped to its range, then the "
+    "force.",
     (_CTRL, ""),
 )
 _wrong(

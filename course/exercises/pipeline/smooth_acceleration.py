@@ -193,8 +193,8 @@ _wrong(
 )
 _wrong(
     "body_frame_force",
-    "You turn the Cartesian force into the body frame; `xfrc_applied` and the Jacobians are both in "
-    "world axes.",
+    "You turn the Cartesian force into the body frame; `xfrc_applied` and the Jacobians are both "
+    "in world axes.",
     (
         "jacp.T @ force + jacr.T @ torque",
         "jacp.T @ (data.xmat[body].reshape(3, 3).T @ force)"
@@ -259,7 +259,8 @@ _wrong(
     (_TAU, "data.qfrc_passive"),
     (
         "    for body",
-        "    tau -= data.qfrc_bias\n    tau += data.qfrc_applied + data.qfrc_actuator\n    for body",
+        "    tau -= data.qfrc_bias\n"
+        "    tau += data.qfrc_applied + data.qfrc_actuator\n    for body",
     ),
 )
 _wrong(
