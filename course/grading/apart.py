@@ -519,7 +519,7 @@ class _Talk:
         if isinstance(value, mujoco.MjModel):
             return [wire.MODEL, self._known(value)]
         if isinstance(value, mujoco.MjData):
-            return [wire.DATA, self._known(value.model), value.__getstate__()]
+            return [wire.DATA, self._known(value.model), wire.data_tail(value)]
         if isinstance(value, Handle):
             return [wire.HANDLE, value.number]
         if callable(value):

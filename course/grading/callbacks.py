@@ -67,7 +67,7 @@ class Callbacks:
         if whole:
             for place, arg in enumerate(args):
                 if isinstance(arg, mujoco.MjData):
-                    changed += [wire.pack(place), arg.__getstate__()]
+                    changed += [wire.pack(place), wire.data_tail(arg)]
         return value, changed
 
     def _argument(self, kind: int, rest: list[Any], given: tuple[Any, ...], whole: bool) -> Any:

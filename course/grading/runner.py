@@ -230,7 +230,7 @@ class Runner:
         self._shell, self._watch = template.shell, template.watch
         self._channel, self._reader = channel, wire.Reader(1 << 30)
         self._outputs = Outputs()
-        self._models: dict[int, tuple[Any, bytes]] = {}
+        self._models: dict[int, _Model] = {}
         self._instances: list[Any] = []
         self._bound: dict[str, Any] = {}
         self._given: list[_Given] = []
@@ -293,9 +293,7 @@ class Runner:
     # Calls
 
     def _take_model(self, number: bytes, content: bytes) -> None:
-        model = mujoco.MjModel.__new__(mujoco.MjModel)
-        model.__setstate__(content)
-        self._models[wire.unpack(number)] = (model, model.__getstate__())
+        self._models[wire.unpack(number)] = _Model(content)
 
     def _call(self, function: bytes, deep: bytes, *batch: bytes) -> None:
         name = wire.unpack(function)
@@ -393,17 +391,8 @@ class Runner:
 
     # Models and data, by number
 
-    def model(self, number: int) -> Any:
-        return self._models[number][0]
-
-    def original(self, number: int) -> bytes:
-        return self._models[number][1]
-
-    def renew_model(self, number: int) -> None:
-        """Make the model as it was: a call has changed it."""
-        model, original = self._models[number]
-        del model
-        self._take_model(wire.pack(number), original)
+    def model(self, number: int) -> _Model:
+        return self._models[number]
 
     # Functions of the grader's
 
@@ -447,7 +436,8 @@ class Runner:
         value, error, *changed = parts
         for place, content in zip(changed[::2], changed[1::2], strict=True):
             target = args[wire.unpack(place)]
-            mujoco.mj_copyData(target, target.model, _data(content))
+            model = self.model(self._number_of(target.model))
+            mujoco.mj_copyData(target, target.model, model.data(content))
         failure = wire.unpack(error)
         if failure is not None:
             kind_name, message = failure
@@ -457,23 +447,22 @@ class Runner:
     def _reference(self, value: Any) -> list[Any] | None:
         """An argument of a callback: a model or data by what it came from and what changed."""
         if isinstance(value, mujoco.MjModel):
-            for number, (model, _) in self._models.items():
-                if value is model:
-                    changes = {}
-                    if value.__getstate__() != self.original(number):
-                        changes = changed_fields(_model(self.original(number)), value)
-                    return [wire.MODEL, number, _fields(changes)]
-            return None
+            number = self._number_of(value)
+            return [wire.MODEL, number, _fields(self.model(number).changes())]
         if isinstance(value, mujoco.MjData):
             for place, given in enumerate(self._given):
                 if given.value is value:
                     return [wire.DATA, -1, place, _fields(changed_fields(given.before, value))]
-            for number, (model, _) in self._models.items():
-                if value.model is model:
-                    fresh = mujoco.MjData(model)
-                    return [wire.DATA, number, 0, _fields(changed_fields(fresh, value))]
-            return None
+            fresh = mujoco.MjData(value.model)
+            number = self._number_of(value.model)
+            return [wire.DATA, number, 0, _fields(changed_fields(fresh, value))]
         return self._instance(value)
+
+    def _number_of(self, model: Any) -> int:
+        for number, known in self._models.items():
+            if known.model is model:
+                return number
+        raise TypeError("a model of the answer's own does not cross to the grader")
 
 
 _MISSING = object()
@@ -498,16 +487,38 @@ def _parts(packed: bytes) -> list[bytes]:
     return message[1]
 
 
-def _model(content: bytes) -> Any:
-    model = mujoco.MjModel.__new__(mujoco.MjModel)
-    model.__setstate__(content)
-    return model
+class _Model:
+    """A model of the grader's, as it came and as the answer's code sees it.
 
+    Args:
+      content: its bytes, as `MjModel.__getstate__` gives them in the grader.
+    """
 
-def _data(content: bytes) -> Any:
-    data = mujoco.MjData.__new__(mujoco.MjData)
-    data.__setstate__(content)
-    return data
+    def __init__(self, content: bytes) -> None:
+        self.original = content
+        self._light: bytes | None = None
+        self.renew()
+
+    def renew(self) -> None:
+        """Make the model as it was."""
+        self.model = mujoco.MjModel.__new__(mujoco.MjModel)
+        self.model.__setstate__(self.original)
+
+    def changes(self) -> dict[str, np.ndarray]:
+        """The fields that differ from what came."""
+        if self.model.__getstate__() == self.original:
+            return {}
+        before = mujoco.MjModel.__new__(mujoco.MjModel)
+        before.__setstate__(self.original)
+        return changed_fields(before, self.model)
+
+    def data(self, tail: bytes) -> Any:
+        """Data of this model from the part of its bytes that follows the model's."""
+        if self._light is None:
+            self._light = wire.without_textures(self.original)
+        data = mujoco.MjData.__new__(mujoco.MjData)
+        data.__setstate__(wire.DATA_MARK + self._light + tail)
+        return data
 
 
 def _exception(kind: str) -> type[Exception]:
@@ -534,13 +545,13 @@ class _Given:
         self._special_inside = True
         if kind == wire.MODEL:
             self._number = rest[0]
-            return self._runner.model(self._number)
+            return self._runner.model(self._number).model
         if kind == wire.DATA:
-            number, content = rest
-            model = self._runner.model(number)
-            data = mujoco.MjData(model)
-            self.before = _data(content)
-            mujoco.mj_copyData(data, model, self.before)
+            number, tail = rest
+            known = self._runner.model(number)
+            data = mujoco.MjData(known.model)
+            self.before = known.data(tail)
+            mujoco.mj_copyData(data, known.model, self.before)
             return data
         if kind == wire.CALLBACK:
             return self._runner.stub(rest[0])
@@ -564,11 +575,10 @@ class _Given:
             return wire.pack((Unsupported("value that does not cross"),))
 
     def _model_changes(self) -> dict[str, np.ndarray]:
-        original = self._runner.original(self._number)
-        if self.value.__getstate__() == original:
-            return {}
-        changes = changed_fields(_model(original), self.value)
-        self._runner.renew_model(self._number)
+        known = self._runner.model(self._number)
+        changes = known.changes()
+        if changes:
+            known.renew()
         return changes
 
 

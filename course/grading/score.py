@@ -8,7 +8,7 @@ a misconception computes is named after it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -162,7 +162,13 @@ def _untouched(before: Any, after: Any) -> bool:
             and before.tobytes() == after.tobytes()
         )
     if isinstance(before, (list, tuple)):
-        return len(before) == len(after) and all(map(_untouched, before, after))
+        same_kind = isinstance(after, (list, tuple)) and len(before) == len(after)
+        return same_kind and all(map(_untouched, before, after))
+    if isinstance(before, Mapping):
+        same_kind = isinstance(after, Mapping) and list(before) == list(after)
+        return same_kind and all(_untouched(before[key], after[key]) for key in before)
+    if isinstance(before, Mapping):
+        return before.keys() == after.keys() and all(_untouched(before[k], after[k]) for k in before)
     return bool(before == after)
 
 

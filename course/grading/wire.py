@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgpack
+import mujoco
 import numpy as np
 
 from .observe import Unsupported
@@ -36,6 +37,7 @@ ARRAY, COMPLEX, BIG_INT, UNSUPPORTED = range(1, 5)
 
 _HEADER = struct.Struct(">BH")
 _MAX_PARTS = 4096
+_MODEL_HEAD = 17  # a mark and two lengths before the model's own bytes
 _COMPLEX = struct.Struct(">dd")
 _NUMERIC_KINDS = "biufc"
 _ORDERS = ("<", ">", "|")
@@ -286,7 +288,51 @@ def _array(dtype: Any, shape: Any, content: Any) -> np.ndarray:
         raise WireError("malformed: an array")
     array = np.frombuffer(content, dtype=dtype).reshape(sizes)
     # A bool is one byte, and NumPy takes any byte for one: make it 0 or 1.
-    return array.view(np.uint8) != 0 if kind == "b" else array.copy()
+    return np.asarray(array.view(np.uint8) != 0) if kind == "b" else array.copy()
+
+
+# `MjData.__getstate__`: a mark of one byte, the model's bytes, the data's own.
+DATA_MARK = b"\x01"
+_KEPT_TEXELS = 64
+
+
+def data_tail(data: Any) -> bytes:
+    """The data's own bytes, every derived field included, without those of its model."""
+    content = data.__getstate__()
+    (length,) = struct.unpack_from("<q", content, 2)
+    return content[1 + _MODEL_HEAD + length :]
+
+
+def without_textures(model_bytes: bytes) -> bytes:
+    """A model's bytes with its textures cut to a texel: what its data are read with.
+
+    Reading a model takes time by its size, and textures are nearly all of it; data do not depend
+    on them. Where the cut does not give a model that MuJoCo accepts, the bytes come back as given.
+    """
+    model = mujoco.MjModel.__new__(mujoco.MjModel)
+    model.__setstate__(model_bytes)
+    cut = model.ntexdata - _KEPT_TEXELS
+    if cut <= 0:
+        return model_bytes
+    textures, sizes = model.tex_data.tobytes(), (model.ntexdata, model.nbuffer)
+    model.tex_adr[:], model.tex_width[:], model.tex_height[:] = 0, 1, 1
+    content = model.__getstate__()
+    start = content.find(textures)
+    places = [content.find(struct.pack("<q", size), 0, 4096) for size in sizes]
+    if start < 0 or min(places) < 0:
+        return model_bytes
+    light = bytearray(content)
+    for place, size in zip(places, sizes, strict=True):
+        struct.pack_into("<q", light, place, size - cut)
+    for place in (1, 9):  # the length of what follows, twice
+        (length,) = struct.unpack_from("<q", light, place)
+        struct.pack_into("<q", light, place, length - cut)
+    del light[start + _KEPT_TEXELS : start + len(textures)]
+    try:
+        mujoco.MjModel.__new__(mujoco.MjModel).__setstate__(bytes(light))
+    except ValueError:
+        return model_bytes
+    return bytes(light)
 
 
 def frame(kind: int, *parts: bytes) -> bytes:
