@@ -19,24 +19,8 @@ import mujoco
 import numpy as np
 import scipy
 
-from mjcourse import (
-    Button,
-    Lab,
-    Readout,
-    Select,
-    Simulation,
-    Slider,
-    StripChart,
-    Table,
-    Toggle,
-    ask,
-    experiment,
-    model_path,
-    load,
-    progress,
-    submit,
-    visible_check,
-)
+from mjcourse import Button, Lab, Readout, Select, Simulation, Slider, StripChart, Table, Toggle
+from mjcourse import ask, experiment, load, model_path, progress, submit, visible_check
 """
 
 

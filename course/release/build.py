@@ -135,6 +135,10 @@ def _finished(notebook: NotebookNode, lesson_id: str) -> NotebookNode:
         cell["id"] = grade_id.replace("_", "-")[:40] + ("-" if grade_id else "") + digest[:12]
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+            if cell.source.startswith("ask("):
+                # The text of a question gives its answer away: JupyterLab and Colab fold it.
+                cell.metadata["jupyter"] = {"source_hidden": True}
+                cell.metadata["cellView"] = "form"
     notebook.metadata = NotebookNode(
         kernelspec=KERNEL, language_info=LANGUAGE, mjcourse={"lesson": lesson_id}
     )

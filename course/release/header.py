@@ -7,6 +7,7 @@ times and addresses are stated once.
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import nbformat.v4
@@ -28,7 +29,7 @@ CHECKLIST = """\
 - [ ] **Check**: the knowledge check, `progress()`, then `submit()`
 """
 
-INSTALL = """\
+INSTALL = '''\
 # Run this cell first. In Colab it installs the course (some seconds) and changes nothing else.
 try:
     import google.colab  # noqa: F401
@@ -38,14 +39,14 @@ else:
     import subprocess
     import sys
 
-    _packages = [
+    _packages = """
 {packages}
-    ]
+    """.split()
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *_packages], check=True
     )
 
-"""
+'''
 
 
 def header_cells(lesson: Lesson) -> list[Any]:
@@ -115,8 +116,16 @@ def exercises_text(lesson: Lesson) -> str:
 
 def setup_text(lesson: Lesson) -> str:
     """The set-up cell: install in Colab, import, say which lesson this is."""
-    packages = (f"mjcourse @ {settings.WHEEL_URL}", *settings.COLAB_PACKAGES)
-    listed = "\n".join(f"        {json.dumps(p)}," for p in packages)
+    # A direct reference and versions, without a space inside: one word for each package.
+    packages = (f"mjcourse@{settings.WHEEL_URL}", *settings.COLAB_PACKAGES)
+    listed = textwrap.fill(
+        " ".join(packages),
+        96,
+        initial_indent="        ",
+        subsequent_indent="        ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return INSTALL.format(packages=listed) + SETUP + "\n" + begin_text(lesson)
 
 
