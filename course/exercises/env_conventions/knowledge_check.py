@@ -1,0 +1,214 @@
+"""`knowledge_check`: the questions at the end of the lesson, answered in one cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course.exercises import Exercise, Implementation, answer, close
+
+exercise = Exercise(
+    "knowledge_check",
+    points=5,
+    provides=(
+        "scalar_index",
+        "angle_degrees",
+        "spec_pose_frame",
+        "fresh_sensors",
+        "winning_option",
+        "survives_rebuild",
+    ),
+    core=True,
+)
+
+RIGHT = {
+    "scalar_index": 3,
+    "angle_degrees": 45.0,
+    "spec_pose_frame": "b",
+    "fresh_sensors": "c",
+    "winning_option": "a",
+    "survives_rebuild": "d",
+}
+
+
+@exercise.reference
+def reference():
+    return dict(RIGHT)
+
+
+@exercise.part("the scalar and the angle of [0, 0, 0.38, 0.92]", points=1)
+def order():
+    return [answer("scalar_index", 3), answer("angle_degrees", 45.0, close(1.5))]
+
+
+@exercise.part("what the pose of a spec is relative to", points=1)
+def spec_pose():
+    return [answer("spec_pose_frame", "b")]
+
+
+@exercise.part("which sensors are fresh after the split step", points=1)
+def fresh():
+    return [answer("fresh_sensors", "c")]
+
+
+@exercise.part("which option wins after an attach", points=1)
+def option():
+    return [answer("winning_option", "a")]
+
+
+@exercise.part("what survives a rebuild that a reset clears", points=1)
+def survives():
+    return [answer("survives_rebuild", "d")]
+
+
+def _answered(id: str, text: str, **answers: object) -> None:
+    """A misconception: all answers right but these."""
+    cell = "".join(f"{name} = {value!r}\n" for name, value in {**RIGHT, **answers}.items())
+    exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_answered(
+    "scalar_first",
+    "`scalar_index`: 0 is MuJoCo's order. Read as (w, x, y, z) the four numbers have the scalar 0, "
+    "which is half a turn about a tilted axis: the interface puts the scalar last.",
+    scalar_index=0,
+)
+_answered(
+    "scalar_first",
+    "With the scalar first, [0, 0, 0.38, 0.92] would be half a turn, 180 degrees. The interface "
+    "puts the scalar last: w = 0.92.",
+    scalar_index=0,
+    angle_degrees=180.0,
+)
+_answered(
+    "counted_from_one",
+    "`scalar_index`: 4 counts from one; Python counts from 0, so the last of four is 3.",
+    scalar_index=4,
+)
+_answered(
+    "half_angle",
+    "`angle_degrees`: arccos(0.92) is half the angle. A quaternion holds the cosine of the *half* "
+    "angle: double it.",
+    angle_degrees=22.5,
+)
+_answered(
+    "angle_in_radians",
+    "`angle_degrees`: this is the angle in radians; degrees are asked for.",
+    angle_degrees=0.785,
+)
+_answered(
+    "half_turn",
+    "`angle_degrees`: 180 comes from reading a 0 as the scalar. The scalar is the last entry, "
+    "0.92 = cos(22.5 degrees).",
+    angle_degrees=180.0,
+)
+_answered(
+    "double_angle",
+    "`angle_degrees`: the angle was doubled once too often: 2 arccos(0.92) is about 46 degrees.",
+    angle_degrees=90.0,
+)
+_answered(
+    "angle_from_the_sine",
+    "`angle_degrees`: the complement was taken: 2 arcsin(0.92) is the angle only if the scalar "
+    "were the sine. It is the cosine of half the angle.",
+    angle_degrees=135.0,
+)
+_answered(
+    "spec_pose_in_world",
+    "`spec_pose_frame`, a: a spec's pose is given in its parent; only the *result* (`xpos`) is in "
+    "the world. The two agree for children of the world body alone.",
+    spec_pose_frame="a",
+)
+_answered(
+    "spec_pose_in_root",
+    "`spec_pose_frame`, c: the chain's base is the frame of kinematic results; a spec's pose is "
+    "given in the body or site that it attaches to.",
+    spec_pose_frame="c",
+)
+_answered(
+    "spec_pose_at_com",
+    "`spec_pose_frame`, d: the centre of mass is where wrenches act; frames of specs refer to the "
+    "parent's frame.",
+    spec_pose_frame="d",
+)
+_answered(
+    "all_sensors_fresh",
+    "`fresh_sensors`, a: force and acceleration sensors need the forces of an instant; after the "
+    "split step they describe the step just taken, not the new instant.",
+    fresh_sensors="a",
+)
+_answered(
+    "no_sensors_fresh",
+    "`fresh_sensors`, b: that is `mj_step`. The split step ends with `mj_step1`, which computes "
+    "position and velocity sensors anew.",
+    fresh_sensors="b",
+)
+_answered(
+    "only_forces_fresh",
+    "`fresh_sensors`, d: it is the other way round: position and velocity sensors are of the new "
+    "instant, force and acceleration sensors of the step taken.",
+    fresh_sensors="d",
+)
+_answered(
+    "child_option_wins",
+    "`winning_option`, b: the attached model's options are dropped, with a warning; there is one "
+    "set of options for a scene and the parent's stays.",
+    winning_option="b",
+)
+_answered(
+    "options_merged",
+    "`winning_option`, c: nothing is merged or averaged: the parent's value stays, also where the "
+    "child's is larger or safer.",
+    winning_option="c",
+)
+_answered(
+    "options_by_body",
+    "`winning_option`, d: physics options are global to a scene; no body has its own cone or time "
+    "step.",
+    winning_option="d",
+)
+_answered(
+    "forces_survive",
+    "`survives_rebuild`, a: applied forces are cleared by a reset and not carried over a rebuild.",
+    survives_rebuild="a",
+)
+_answered(
+    "options_survive",
+    "`survives_rebuild`, b: a change of `model.opt` is lost at the next compile, and a reset does "
+    "not touch it: it is the other way round.",
+    survives_rebuild="b",
+)
+_answered(
+    "nothing_survives",
+    "`survives_rebuild`, c: a rebuild is not a reset: time, the joints' state, commands and "
+    "activations are carried over by name.",
+    survives_rebuild="c",
+)
+
+
+@exercise.variant("capital letters are not needed; the angle by arccos, the index by argmax")
+def computed():
+    logged = np.array([0, 0, 0.38, 0.92])
+    scalar_index = np.argmax(logged)
+    angle_degrees = np.degrees(2 * np.arccos(logged[3]))
+    spec_pose_frame, fresh_sensors = "b", "c"
+    winning_option, survives_rebuild = "a", "d"
+
+
+@exercise.variant("the angle by the arctangent")
+def by_arctangent():
+    scalar_index = 3
+    angle_degrees = 2 * np.rad2deg(np.arctan2(0.38, 0.92))
+    spec_pose_frame = "b"
+    fresh_sensors = "c"
+    winning_option = "a"
+    survives_rebuild = "d"
+
+
+@exercise.variant("round numbers, NumPy scalars")
+def round_numbers():
+    scalar_index = np.int64(3)
+    angle_degrees = 45
+    spec_pose_frame = "b"
+    fresh_sensors = "abcd"[2]
+    winning_option = "a"
+    survives_rebuild = "d"

@@ -1,0 +1,453 @@
+"""`owned_inputs`: write the inputs that the environment owns, and nothing else."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from course.exercises import Exercise, call, each, identical, same
+from course.exercises.env_conventions import rigs
+
+exercise = Exercise("owned_inputs", points=2, provides=("write_owned",))
+
+
+@exercise.reference
+def reference():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(name).id: value for name, value in ctrl.items()}
+        bodies = {model.body(name).id: wrench for name, wrench in wrenches.items()}
+        for i, value in actuators.items():
+            if model.actuator_ctrllimited[i]:
+                value = np.clip(value, *model.actuator_ctrlrange[i])
+            data.ctrl[i] = value
+        for i, wrench in bodies.items():
+            data.xfrc_applied[i] = wrench
+
+    return {"write_owned": write_owned}
+
+
+def _written(outcome):
+    model, data = outcome.args_after[:2]
+    others = sorted((data.changed - {"ctrl", "xfrc_applied"}) | model.changed)
+    return np.array(data.ctrl), np.array(data.xfrc_applied), others
+
+
+WRITTEN = each([identical(), identical(), same()])
+
+
+def _write(seed, ctrl, wrenches, label=""):
+    return call(
+        "write_owned",
+        rigs.arm(),
+        rigs.moving(seed),
+        ctrl,
+        wrenches,
+        label=label,
+        observe=_written,
+        compare=WRITTEN,
+    )
+
+
+def _wrench(seed):
+    return np.random.default_rng(seed).uniform(-5, 5, 6)
+
+
+@exercise.part("ordinary: commands and wrenches by name, clamped", points=1)
+def ordinary():
+    rng = np.random.default_rng(900)
+    cases = []
+    for i in range(4):
+        a, b, c = rng.uniform(-1.4, 1.4, 3)
+        cases += [
+            _write(901 + i, {"nod_motor": float(a), "turn_motor": float(b)}, {"tool": _wrench(i)}),
+            _write(
+                911 + i,
+                {"lift_motor": float(c)},
+                {"elbow": _wrench(9 + i), "parcel": _wrench(20 + i)},
+            ),
+        ]
+    cases += [
+        _write(921, {"nod_motor": 9.0, "bend_motor": -7.5}, {}, "beyond the control range"),
+        _write(922, {"turn_motor": -3.0, "nod_motor": 2.5}, {}, "beyond the range"),
+        _write(923, {"lift_motor": 44.0}, {}, "an actuator without limits"),
+        _write(924, {"roll_motor": -6.0}, {}, "a ctrlrange that does not count"),
+    ]
+    return cases
+
+
+@exercise.part("edge cases: zero wrenches, nothing else touched, unknown names", points=1)
+def edges():
+    return [
+        _write(931, {}, {"tool": np.zeros(6)}, "a zero wrench clears the row"),
+        _write(
+            932, {"nod_motor": 0.0}, {"parcel": np.zeros(6), "bob": _wrench(3)}, "a zero wrench"
+        ),
+        _write(933, {}, {}, "nothing to write"),
+        _write(934, {"nod_motor": 1}, {"wrist": [1, 2, 3, 4, 5, 6]}, "integers and lists"),
+        _write(935, {"turn_motor": np.float64(0.25)}, {"tool": tuple(range(6))}, "a tuple"),
+        _write(936, {"bend_servo": 0.5}, {"tool": _wrench(5)}),
+        call(
+            "write_owned",
+            rigs.arm(),
+            rigs.moving(937),
+            {"gripper": 0.3},
+            {},
+            label="an unknown actuator",
+            raises="KeyError",
+            unchanged=True,
+        ),
+        call(
+            "write_owned",
+            rigs.arm(),
+            rigs.moving(938),
+            {},
+            {"hand": _wrench(6)},
+            label="an unknown body",
+            raises="KeyError",
+            unchanged=True,
+        ),
+        call(
+            "write_owned",
+            rigs.arm(),
+            rigs.moving(939),
+            {"nod_motor": 0.3},
+            {"hand": _wrench(7)},
+            label="a known actuator and an unknown body: nothing may change",
+            raises="KeyError",
+            unchanged=True,
+        ),
+    ]
+
+
+@exercise.misconception(
+    "All inputs are zeroed before yours are written: commands and pushes that belong to others (a "
+    "viewer's drag, another robot) are lost. Write the named entries only."
+)
+def zeroes_all_first():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        data.ctrl[:] = 0
+        data.xfrc_applied[:] = 0
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "All inputs are zeroed before yours are written: commands and pushes that belong to others (a "
+    "viewer's drag, another robot) are lost. Write the named entries only.",
+    id="zeroes_all_first",
+)
+def zeroes_everything():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        data.ctrl[:] = 0
+        data.xfrc_applied[:] = 0
+        data.qfrc_applied[:] = 0
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "All rows of `xfrc_applied` are zeroed first: a push that belongs to somebody else is lost."
+)
+def zeroes_wrenches_first():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        data.xfrc_applied[:] = 0
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "All of `ctrl` is zeroed first: actuators that were not named lose their commands."
+)
+def zeroes_commands_first():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        data.ctrl[:] = 0
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "`qfrc_applied` is cleared. The environment never writes it; it belongs to whoever set it."
+)
+def clears_joint_forces():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        data.qfrc_applied[:] = 0
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception("Commands are not clamped to `ctrlrange`.")
+def not_clamped():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            data.ctrl[i] = v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "Actuators without limits are clamped to their stored range. `ctrlrange` counts only where "
+    "`ctrllimited` says so."
+)
+def unlimited_clamped():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i])
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "An actuator counts as limited where its range is not (0, 0). Ask `ctrllimited`."
+)
+def limited_by_nonzero_range():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            low, high = model.actuator_ctrlrange[i]
+            data.ctrl[i] = np.clip(v, low, high) if low < high else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception("Commands are clamped to `forcerange`; a command's range is `ctrlrange`.")
+def clamped_to_forcerange():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            limited = model.actuator_forcelimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_forcerange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "Commands are divided by the gear. A scene actuator's command is in its own `ctrl` units, "
+    "before the gear: write it as it is."
+)
+def divides_by_the_gear():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            v = v / model.actuator_gear[i, 0]
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+
+
+@exercise.misconception(
+    "A zero wrench is skipped, so the old push goes on for ever. Zero is a value like any other: "
+    "write it."
+)
+def zero_wrench_skipped():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            if np.any(w):
+                data.xfrc_applied[i] = w
+
+
+@exercise.misconception("Wrenches are added to what was there; they replace it.")
+def wrenches_added():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] += w
+
+
+@exercise.misconception(
+    "Values are written in the order of the dictionary, not at the place of the named actuator or "
+    "body."
+)
+def by_position():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for k, v in enumerate(actuators.values()):
+            limited = model.actuator_ctrllimited[k]
+            data.ctrl[k] = np.clip(v, *model.actuator_ctrlrange[k]) if limited else v
+        for k, w in enumerate(bodies.values()):
+            data.xfrc_applied[k + 1] = w
+
+
+@exercise.misconception(
+    "The wrench's halves are exchanged: force first, then torque, as in `xfrc_applied`."
+)
+def torque_first():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = np.roll(w, 3)
+
+
+@exercise.misconception(
+    "Everything is computed anew after the writing (`mj_forward`): derived quantities change. This "
+    "function writes inputs and nothing else."
+)
+def evaluates_afterwards():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+        mujoco.mj_forward(model, data)
+
+
+@exercise.misconception(
+    "A step is taken after the writing. This function writes inputs and nothing else.",
+    id="evaluates_afterwards",
+)
+def steps_afterwards():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        bodies = {model.body(n).id: w for n, w in wrenches.items()}
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for i, w in bodies.items():
+            data.xfrc_applied[i] = w
+        mujoco.mj_step(model, data)
+
+
+@exercise.misconception(
+    "Wrenches are not written at all: each goes into its body's row of `xfrc_applied`."
+)
+def commands_only():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
+        [model.body(n) for n in wrenches]
+        for i, v in actuators.items():
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+
+
+@exercise.misconception(
+    "When a name is unknown, something has been written before the error comes. Look all names up "
+    "first, then write."
+)
+def half_written():
+    def write_owned(model, data, ctrl, wrenches):
+        for name, v in ctrl.items():
+            i = model.actuator(name).id
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for name, w in wrenches.items():
+            data.xfrc_applied[model.body(name).id] = w
+
+
+@exercise.misconception(
+    "An unknown name becomes id -1: the last actuator or body is written. Raise a KeyError."
+)
+def unknown_name_accepted():
+    def write_owned(model, data, ctrl, wrenches):
+        for name, v in ctrl.items():
+            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
+            limited = model.actuator_ctrllimited[i]
+            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for name, w in wrenches.items():
+            data.xfrc_applied[mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)] = w
+
+
+@exercise.misconception(
+    "Unknown names are skipped without a word: raise a KeyError.", id="unknown_name_accepted"
+)
+def unknown_name_skipped():
+    def write_owned(model, data, ctrl, wrenches):
+        for name, v in ctrl.items():
+            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
+            if i >= 0:
+                limited = model.actuator_ctrllimited[i]
+                data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
+        for name, w in wrenches.items():
+            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
+            if i >= 0:
+                data.xfrc_applied[i] = w
+
+
+@exercise.variant("copies that are assigned at the end")
+def by_copies():
+    def write_owned(model, data, ctrl, wrenches):
+        commands, rows = data.ctrl.copy(), data.xfrc_applied.copy()
+        for name, value in ctrl.items():
+            handle = model.actuator(name)
+            if handle.ctrllimited[0]:
+                value = max(handle.ctrlrange[0], min(handle.ctrlrange[1], value))
+            commands[handle.id] = value
+        for name in wrenches:
+            rows[model.body(name).id] = wrenches[name]
+        data.ctrl[:] = commands
+        data.xfrc_applied[:] = rows
+
+
+@exercise.variant("infinite limits where there are none")
+def by_infinite_limits():
+    def write_owned(model, data, ctrl, wrenches):
+        limited = model.actuator_ctrllimited.astype(bool)[:, None]
+        ranges = np.where(limited, model.actuator_ctrlrange, [-np.inf, np.inf])
+        a = [model.actuator(n).id for n in ctrl]
+        b = [model.body(n).id for n in wrenches]
+        if a:
+            data.ctrl[a] = np.clip(list(ctrl.values()), ranges[a, 0], ranges[a, 1])
+        if b:
+            data.xfrc_applied[b] = np.array(list(wrenches.values()), float)
+
+
+@exercise.variant("handles first, then writing through them")
+def by_handles():
+    def write_owned(model, data, ctrl, wrenches):
+        todo = []
+        for name, value in dict(ctrl).items():
+            a = model.actuator(name)
+            low, high = a.ctrlrange if a.ctrllimited[0] else (-float("inf"), float("inf"))
+            todo.append((data.actuator(name).ctrl, min(max(value, low), high)))
+        for name, wrench in dict(wrenches).items():
+            todo.append((data.body(name).xfrc_applied, np.asarray(wrench)))
+        for target, value in todo:
+            target[:] = value

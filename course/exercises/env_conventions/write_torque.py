@@ -1,0 +1,514 @@
+"""`write_torque`: a joint torque through an actuator with a gear and a limited control."""
+
+from __future__ import annotations
+
+import functools
+
+import mujoco
+import numpy as np
+
+from course.exercises import Exercise, call, close, each, same, script
+
+exercise = Exercise("write_torque", points=4, provides=("write_torque",))
+
+_RIG = """
+<mujoco>
+  <compiler angle="radian" autolimits="true"/>
+  <option gravity="0 0 0"><flag contact="disable"/></option>
+  <worldbody>
+    <body name="parcel" pos="0 0 2"><freejoint name="parcel"/><geom size="0.1"/></body>
+    <body name="a"><joint name="a" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="b"><joint name="b" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="c"><joint name="c" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="d"><joint name="d" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="e"><joint name="e" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="f"><joint name="f" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+  </worldbody>
+  <actuator>
+    <motor name="free_range" joint="e" gear="4"/>
+    <motor name="geared" joint="c" gear="4" ctrlrange="-3 3"/>
+    <motor name="reversed" joint="a" gear="-2" ctrlrange="-1.5 4"/>
+    <motor name="direct" joint="d" ctrlrange="-2 5"/>
+    <motor name="weak" joint="b" gear="8" ctrlrange="-2 2" forcerange="-0.5 0.5"/>
+    <motor name="ignored_range" joint="f" gear="-0.5" ctrllimited="false" ctrlrange="-1 1"/>
+  </actuator>
+</mujoco>
+"""
+
+
+@functools.cache
+def rig() -> mujoco.MjModel:
+    """Six hinges, each with a motor; the motors are declared in another order than the hinges."""
+    return mujoco.MjModel.from_xml_string(_RIG)
+
+
+def _data(seed: int) -> mujoco.MjData:
+    rng = np.random.default_rng(seed)
+    data = mujoco.MjData(rig())
+    data.ctrl[:] = rng.uniform(-1, 1, rig().nu)
+    data.qfrc_applied[:] = rng.uniform(-1, 1, rig().nv)
+    mujoco.mj_forward(rig(), data)
+    return data
+
+
+def _effect(outcome):
+    """The flag, the torque that reaches every hinge at the next step, and the commands."""
+    after = outcome.args_after[1]
+    data = mujoco.MjData(rig())
+    data.ctrl[:] = after.ctrl
+    mujoco.mj_forward(rig(), data)
+    others = [np.array(getattr(after, name)) for name in ("qpos", "qvel", "qfrc_applied")]
+    return outcome.value, data.qfrc_actuator.copy(), after.ctrl.copy(), others
+
+
+EFFECT = each([same(), close(), close(), each([close(0), close(0), close(0)])])
+
+
+def _write(seed, actuator, torque, label=""):
+    return call(
+        "write_torque",
+        rig(),
+        _data(seed),
+        actuator,
+        torque,
+        label=label or f"{torque:g} N m through {actuator!r}",
+        observe=_effect,
+        compare=EFFECT,
+    )
+
+
+@exercise.reference
+def reference():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i]
+        clamped = np.clip(command, low, high) if model.actuator_ctrllimited[i] else command
+        data.ctrl[i] = clamped
+        return bool(clamped != command)
+
+    return {"write_torque": write_torque}
+
+
+@exercise.part("ordinary: torques within reach and beyond", points=2)
+def ordinary():
+    rng = np.random.default_rng(300)
+    cases = []
+    for i in range(4):
+        cases += [
+            _write(301 + i, "geared", float(rng.uniform(1, 11))),
+            _write(311 + i, "geared", float(rng.uniform(-11, -1))),
+            _write(321 + i, "direct", float(rng.uniform(-1.9, 4.9))),
+            _write(331 + i, "reversed", float(rng.uniform(0.5, 2.5))),
+            _write(341 + i, "reversed", float(rng.uniform(-7.5, -0.5))),
+        ]
+    cases += [
+        _write(351, "geared", 40.0),
+        _write(352, "geared", -13.0),
+        _write(353, "direct", 6),
+        _write(354, "direct", -3.25),
+        _write(355, "direct", 0.0),
+    ]
+    return cases
+
+
+@exercise.part("edge cases: negative gear, exact limits, forces, unlimited control", points=1.5)
+def edges():
+    return [
+        _write(361, "reversed", 3.5, "3.5 N m through gear -2, whose control stops at -1.5"),
+        _write(362, "reversed", -9.0, "-9 N m through gear -2, whose control stops at 4"),
+        _write(363, "reversed", 3.0, "exactly at the lower control limit"),
+        _write(364, "reversed", -8.0, "exactly at the upper control limit"),
+        _write(365, "geared", 12.0, "exactly at the upper control limit"),
+        _write(366, "geared", -12.0, "exactly at the lower control limit"),
+        _write(367, "direct", 5.0, "exactly at the upper control limit"),
+        _write(368, "weak", 10.0, "more than forcerange lets through, within ctrlrange"),
+        _write(369, "weak", -6.5, "more than forcerange lets through, within ctrlrange"),
+        _write(370, "weak", 24.0, "beyond ctrlrange and forcerange"),
+        _write(371, "free_range", 100.0, "unlimited control"),
+        _write(372, "free_range", -37.5, "unlimited control"),
+        _write(373, "ignored_range", 7.0, "a ctrlrange that does not count (ctrllimited false)"),
+        _write(374, "geared", 5.0),
+        _write(375, "reversed", 1.25),
+    ]
+
+
+def _refusal(door):
+    data = _data(380)
+    outcome = door.call("write_torque", rig(), data, "a", 1.0)
+    if outcome.error is not None and outcome.error.is_a("NotImplementedError"):
+        outcome.result()
+    kind = "no error" if outcome.error is None else outcome.error.kinds[0]
+    if outcome.error is not None and outcome.error.is_a("KeyError"):
+        kind = "KeyError"
+    return kind, np.array(outcome.args_after[1].ctrl) - data.ctrl
+
+
+@exercise.part(
+    "contract: the model and everything else left alone, unknown names refused", points=0.5
+)
+def contract():
+    def untouched(outcome):
+        model, data = outcome.args_after[:2]
+        kept = [np.array(getattr(data, n)) for n in ("xfrc_applied", "qfrc_applied", "qpos")]
+        return model.changed == frozenset(), np.delete(data.ctrl, 1), kept, np.array(data.ctrl)
+
+    compare = each([same(), close(0), each([close(0), close(0), close(0)]), close()])
+    args = ("geared", 7.0), ("geared", 50.0)
+    return [
+        *(
+            call("write_torque", rig(), _data(390), *a, observe=untouched, compare=compare)
+            for a in args
+        ),
+        script("an actuator that does not exist", _refusal, compare=each([same(), close(0)])),
+    ]
+
+
+@exercise.misconception(
+    "The gear is left out: the torque is written as if the actuator passed it on one to one. "
+    "With gear 4 the joint receives four times as much. Divide by the gear."
+)
+def no_gear():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(torque, low, high)
+        return bool(torque < low or torque > high)
+
+
+@exercise.misconception(
+    "The torque is multiplied by the gear. The actuator multiplies already: joint torque = gear x "
+    "ctrl, so the command is torque / gear."
+)
+def multiplies_by_the_gear():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque * model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "The torque is clamped before it is divided by the gear. `ctrlrange` is in the actuator's own "
+    "units: divide first, then clamp."
+)
+def clamps_before_dividing():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        clamped = np.clip(torque, low, high)
+        data.ctrl[i] = clamped / model.actuator_gear[i, 0]
+        return bool(clamped != torque)
+
+
+@exercise.misconception(
+    "The flag is wrong at the exact limit: a command that equals the limit passes unchanged, so "
+    "nothing was clamped. Use < and >, not <= and >=."
+)
+def flag_at_the_limit():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        return bool(command <= low or command >= high)
+
+
+@exercise.misconception(
+    "The gear's sign is lost: with gear -2 the torque comes out with the wrong sign. Divide by the "
+    "gear as it is."
+)
+def absolute_gear():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / abs(model.actuator_gear[i, 0])
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "Limits in joint torque are built as gear x ctrlrange without exchanging them for a negative "
+    "gear: the lower limit then lies above the upper."
+)
+def limits_not_exchanged():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        gear = model.actuator_gear[i, 0]
+        if model.actuator_ctrllimited[i]:
+            low, high = model.actuator_ctrlrange[i] * gear
+        else:
+            low, high = -1e99, 1e99
+        clamped = np.clip(torque, low, high)
+        data.ctrl[i] = clamped / gear
+        return bool(torque < low or torque > high)
+
+
+@exercise.misconception("Only the upper limit is kept; a command below the lower limit passes.")
+def upper_limit_only():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        high = model.actuator_ctrlrange[i, 1] if model.actuator_ctrllimited[i] else 1e99
+        data.ctrl[i] = min(command, high)
+        return bool(command > high)
+
+
+@exercise.misconception(
+    "The range is taken as symmetric: the command is clamped to plus and minus the upper limit. "
+    "`ctrlrange` has two ends."
+)
+def symmetric_range():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        high = model.actuator_ctrlrange[i, 1] if model.actuator_ctrllimited[i] else 1e99
+        data.ctrl[i] = np.clip(command, -high, high)
+        return bool(abs(command) > high)
+
+
+@exercise.misconception(
+    "An actuator without limits is clamped to its stored range (0 to 0 where none is given). "
+    "`ctrlrange` counts only where `ctrllimited` says so."
+)
+def unlimited_clamped():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        data.ctrl[i] = np.clip(command, *model.actuator_ctrlrange[i])
+        return bool(data.ctrl[i] != command)
+
+
+@exercise.misconception(
+    "An actuator counts as limited where its range is not (0, 0). Whether the range counts is what "
+    "`ctrllimited` says."
+)
+def limited_by_nonzero_range():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i]
+        data.ctrl[i] = np.clip(command, low, high) if low < high else command
+        return bool(data.ctrl[i] != command)
+
+
+@exercise.misconception(
+    "The flag also counts `forcerange`. It says whether the command was clamped to `ctrlrange`; "
+    "what the actuator's force limit cuts later is another matter."
+)
+def flag_counts_forcerange():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        flag = command < low or command > high
+        if model.actuator_forcelimited[i]:
+            flag |= (
+                not model.actuator_forcerange[i, 0] <= command <= model.actuator_forcerange[i, 1]
+            )
+        return bool(flag)
+
+
+@exercise.misconception(
+    "The command itself is clamped to `forcerange`. The command's range is `ctrlrange`; MuJoCo "
+    "applies the force limit by itself."
+)
+def clamps_to_forcerange():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        if model.actuator_forcelimited[i]:
+            low = max(low, model.actuator_forcerange[i, 0])
+            high = min(high, model.actuator_forcerange[i, 1])
+        data.ctrl[i] = np.clip(command, low, high)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "The command is not clamped: `ctrl` then holds a value that the actuator never sees, and every "
+    "reader of the command port is misled. MuJoCo clamps a copy."
+)
+def not_clamped():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        data.ctrl[i] = command
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "The command is not clamped: `ctrl` then holds a value that the actuator never sees, and every "
+    "reader of the command port is misled. MuJoCo clamps a copy.",
+    id="not_clamped",
+)
+def not_clamped_no_flag():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        data.ctrl[i] = torque / model.actuator_gear[i, 0]
+        return False
+
+
+@exercise.misconception(
+    "The flag is always False: it must say whether the command was clamped. Compare the command "
+    "before and after clamping."
+)
+def flag_never_set():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        return False
+
+
+@exercise.misconception("The flag is the wrong way round: True must mean that it was clamped.")
+def flag_inverted():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        return bool(low <= command <= high)
+
+
+@exercise.misconception(
+    "The flag compares the torque, not the command, with `ctrlrange`: the limit is in the "
+    "actuator's units, before the gear."
+)
+def flag_of_the_torque():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(torque / model.actuator_gear[i, 0], low, high)
+        return bool(torque < low or torque > high)
+
+
+@exercise.misconception(
+    "Nothing is returned: the caller needs the flag that says whether the command was clamped."
+)
+def returns_nothing():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+
+
+@exercise.misconception("The clamped command is returned instead of the flag.")
+def returns_the_command():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        return float(data.ctrl[i])
+
+
+@exercise.misconception(
+    "The command is added to what was there. `ctrl` stays until it is overwritten: assign it."
+)
+def accumulates():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] += np.clip(command, low, high)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "All other commands are set to zero. Write the one entry that belongs to this actuator."
+)
+def clears_the_others():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[:] = 0
+        data.ctrl[i] = np.clip(command, low, high)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "The command is written at the index of the joint. `ctrl` is counted by actuator, in the order "
+    "in which actuators are declared."
+)
+def index_of_the_joint():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[model.actuator_trnid[i, 0] - 1] = np.clip(command, low, high)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "The torque is applied as `qfrc_applied`, past the actuator. The environment never writes "
+    "that; the drive receives its command through `ctrl`."
+)
+def applies_a_joint_force():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        dof = model.jnt_dofadr[model.actuator_trnid[i, 0]]
+        data.qfrc_applied[dof] = torque
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        return bool(command < low or command > high)
+
+
+@exercise.misconception(
+    "An unknown actuator becomes id -1: the last actuator gets the command. Raise a KeyError when "
+    "`mj_name2id` returns -1."
+)
+def unknown_name_accepted():
+    def write_torque(model, data, actuator, torque):
+        i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator)
+        command = torque / model.actuator_gear[i, 0]
+        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
+        data.ctrl[i] = np.clip(command, low, high)
+        return bool(command < low or command > high)
+
+
+@exercise.variant("branches, a NumPy flag")
+def by_branches():
+    def write_torque(model, data, actuator, torque):
+        handle = model.actuator(actuator)
+        command = torque / handle.gear[0]
+        saturated = np.bool_(False)
+        if handle.ctrllimited[0]:
+            if command < handle.ctrlrange[0]:
+                command, saturated = handle.ctrlrange[0], np.True_
+            elif command > handle.ctrlrange[1]:
+                command, saturated = handle.ctrlrange[1], np.True_
+        data.actuator(actuator).ctrl[0] = command
+        return saturated
+
+
+@exercise.variant("clamped in joint torque, then divided")
+def in_joint_torque():
+    def write_torque(model, data, actuator, torque):
+        a = model.actuator(actuator)
+        gear = float(a.gear[0])
+        limited = bool(a.ctrllimited[0])
+        ends = sorted(gear * float(r) for r in a.ctrlrange) if limited else [-np.inf, np.inf]
+        reachable = max(ends[0], min(ends[1], float(torque)))
+        data.ctrl[a.id] = reachable / gear
+        return reachable != torque
+
+
+@exercise.variant("a default argument and a sorted median, 0 or 1 returned as bool")
+def by_median():
+    def write_torque(model, data, actuator, torque, *, kind=mujoco.mjtObj.mjOBJ_ACTUATOR):
+        i = mujoco.mj_name2id(model, kind, actuator)
+        if i < 0:
+            raise KeyError(f"no actuator is called {actuator!r}")
+        wanted = torque / model.actuator_gear[i][0]
+        if not model.actuator_ctrllimited[i]:
+            data.ctrl[i] = wanted
+            return False
+        data.ctrl[i] = sorted([wanted, *model.actuator_ctrlrange[i]])[1]
+        return abs(wanted - data.ctrl[i]) > 1e-12
