@@ -22,6 +22,9 @@ from course.paths import DataFolders
 from course.records import Problem, Record, attach, attached
 from course.template import Template, template
 
+# Of a text answer that is still the stub; nbgrader gives it 0 points and asks nobody to read it.
+NO_RESPONSE = "No response."
+
 
 @dataclass
 class Graded:
@@ -84,6 +87,11 @@ def grade_class(
                     outcome.graded += 1
                 except Exception as error:
                     _lose(outcome, submission, error)
+        for submission in found:
+            if submission.files and (submission.student, submission.lesson) in outcome.ungraded:
+                gradebook.record_unread(
+                    submission.student, templates[submission.lesson], submission.timestamp
+                )
         _collect_records(outcome, gradebook, folders, found)
     _keep_problems(folders, found, outcome)
     return outcome
@@ -159,13 +167,11 @@ def _enter(
 
 
 def _problem(given: Any, submission: Submission) -> Problem:
-    """A problem of the executor's: ours already, or a pair or dict of kind and message."""
+    """A problem of the executor's, which says it in words."""
     if isinstance(given, Problem):
         return given.of(submission.student, submission.lesson)
-    if isinstance(given, dict):
-        kind, message = given["kind"], given["message"]
-    else:
-        kind, message = given.kind, given.message
+    message = str(given)
+    kind = "grader_failed" if message.startswith("the grader failed") else "grading"
     return Problem(kind, message, submission.lesson, submission.student)
 
 
@@ -197,8 +203,13 @@ def records_of(
         grade = grades.get(cell.grade_id)
         max_points = float(cell.metadata["points"])
         if cell.solution:
-            points = None if grade is None or grade.manual_score is None else grade.score
-            made.append(Record(student, lesson.lesson, cell.grade_id, points, max_points))
+            by_hand = grade is not None and grade.manual_score is not None
+            points = grade.score if grade is not None and by_hand else None
+            waits = grade is None or grade.auto_score is None or by_hand
+            said = [] if waits else [NO_RESPONSE]
+            made.append(
+                Record(student, lesson.lesson, cell.grade_id, points, max_points, messages=said)
+            )
             continue
         exercise = cell.grade_id.removeprefix("test_")
         result = results.get(exercise, {})

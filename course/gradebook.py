@@ -186,40 +186,25 @@ class Gradebook:
         """Enter one graded submission, whole or not at all.
 
         Args:
-          graded: the graded notebook (`NotebookNode`): nbgrader's own rules read its outputs.
+          graded: the graded notebook; nbgrader's own rules read the outputs of its cells.
           timestamp: when it was handed in, UTC without a zone.
 
         Raises:
           GradebookError: the lesson is not registered.
         """
-        api = nbgrader_api()
+        nbgrader_api()
+        from nbformat import from_dict
         from nbgrader import utils
 
         cells = {
             cell.metadata.nbgrader["grade_id"]: cell
-            for cell in graded["cells"]
+            for cell in from_dict(dict(graded)).cells
             if cell.metadata.get("nbgrader", {}).get("grade_id")
         }
         with self._transaction() as session:
-            assignment = _one(session, api.Assignment, name=lesson.lesson)
-            if assignment is None:
-                raise GradebookError(f"lesson {lesson.lesson!r} is not in {self.path}")
-            if session.get(api.Student, student) is None:
-                session.add(api.Student(id=student))
-                session.flush()
-            submission = _one(
-                session, api.SubmittedAssignment, assignment_id=assignment.id, student_id=student
-            )
-            if submission is None:
-                submission = api.SubmittedAssignment(
-                    assignment_id=assignment.id, student_id=student
-                )
-                session.add(submission)
-            if timestamp is not None:
-                submission.timestamp = timestamp
-            session.flush()
-            for notebook in assignment.notebooks:
-                handed_in = _handed_in(api, session, submission, notebook)
+            for notebook, submission, handed_in in self._submission(
+                session, student, lesson, timestamp
+            ):
                 if notebook.name != lesson.lesson:
                     continue
                 grades = {g.cell_id: g for g in handed_in.grades}
@@ -234,6 +219,41 @@ class Gradebook:
                         comments[cell.id].auto_comment = "No response." if same else None
                 session.flush()
                 _late_penalty(session, submission, handed_in)
+
+    def record_unread(
+        self, student: str, lesson: Template, timestamp: datetime | None = None
+    ) -> None:
+        """Enter that a submission came which cannot be graded, as nbgrader does.
+
+        Its cells have no score and ask for a person; a grade from an earlier submission stands.
+        """
+        with self._transaction() as session:
+            self._submission(session, student, lesson, timestamp)
+
+    def _submission(
+        self, session: Any, student: str, lesson: Template, timestamp: datetime | None
+    ) -> list[tuple[Any, Any, Any]]:
+        """Find or make the rows of a submission: `(notebook, submission, submitted notebook)`."""
+        api = nbgrader_api()
+        assignment = _one(session, api.Assignment, name=lesson.lesson)
+        if assignment is None:
+            raise GradebookError(f"lesson {lesson.lesson!r} is not in {self.path}")
+        if session.get(api.Student, student) is None:
+            session.add(api.Student(id=student))
+            session.flush()
+        submission = _one(
+            session, api.SubmittedAssignment, assignment_id=assignment.id, student_id=student
+        )
+        if submission is None:
+            submission = api.SubmittedAssignment(assignment_id=assignment.id, student_id=student)
+            session.add(submission)
+        if timestamp is not None:
+            submission.timestamp = timestamp
+        session.flush()
+        return [
+            (notebook, submission, _handed_in(api, session, submission, notebook))
+            for notebook in assignment.notebooks
+        ]
 
     def sheets(self, lesson: str | None = None) -> list[Sheet]:
         """Every graded submission, by lesson and student."""
@@ -268,6 +288,17 @@ class Gradebook:
                 )
                 for notebook, submission, assignment, student in rows
             ]
+
+    def sheet(self, student: str, lesson: str) -> Sheet:
+        """What is held of one submission.
+
+        Raises:
+          GradebookError: that student's submission of that lesson has not been graded.
+        """
+        for sheet in self.sheets(lesson):
+            if sheet.student == student:
+                return sheet
+        raise GradebookError(f"no submission of {lesson!r} by {student!r} is in {self.path}")
 
     def students(self) -> dict[str, dict[str, str]]:
         """Every student: `{id: {"first_name", "last_name", "email"}}`, in the order of the ids."""

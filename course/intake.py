@@ -29,6 +29,7 @@ __all__ = [
     "parse_notebook",
     "read_submission",
     "repair",
+    "submission_in",
 ]
 
 # A notebook with its videos is some megabytes; parsing takes about five times the file's size.
@@ -61,9 +62,13 @@ class Submission:
 
 @dataclass
 class Read:
-    """A submission ready for grading; `notebook` is `None` when it cannot be graded."""
+    """A submission ready for grading: the file that counts, and its repaired notebook.
+
+    `path` is `None` when no file can be read, `notebook` when it cannot be graded.
+    """
 
     submission: Submission
+    path: Path | None = None
     notebook: dict[str, Any] | None = None
     problems: list[Problem] = field(default_factory=list)
 
@@ -116,6 +121,12 @@ def _submission(home: Path, lesson: str) -> Submission | None:
     ranked = tuple(sorted(files, key=lambda path: rank(path.name, lesson)))
     said_of = tuple(p.of(name, lesson) for p in problems)
     return Submission(name, lesson, ranked, said_of, _timestamp(folder))
+
+
+def submission_in(folder: Path) -> Submission:
+    """The submission in a folder `.../<student>/<lesson>`."""
+    found = _submission(folder.parent, folder.name)
+    return found or Submission(folder.parent.name, folder.name, ())
 
 
 def _notebooks_in(folder: Path, problems: list[Problem], deep: bool = True) -> list[Path]:
@@ -299,6 +310,7 @@ def read_submission(submission: Submission) -> Read:
     if chosen is None:
         return read
     path, notebook = chosen
+    read.path = path
     if path.name != f"{lesson}.ipynb":
         read.problems.append(
             Problem("renamed", f"The notebook is called {path.name!r}.", lesson, student)

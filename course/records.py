@@ -63,15 +63,18 @@ class Record:
 def attach(
     notebook: dict[str, Any], results: Iterable[Any], problems: Iterable[Problem] = ()
 ) -> None:
-    """Write results (`course.grading.score.Result`) and problems into a graded notebook."""
+    """Write results (`course.grading.score.Result`) and problems into a graded notebook.
+
+    An answer whose cell failed is said to have failed, not to be missing.
+    """
+    failures = _failures(notebook)
     graded = {
         "results": [
             {
                 "exercise": r.exercise,
                 "points": float(r.points),
                 "max_points": float(r.max_points),
-                "misconceptions": list(r.misconceptions),
-                "messages": list(r.messages),
+                **_words(r, failures),
                 "parts": [
                     {"name": p.name, "points": float(p.points), "max_points": float(p.max_points)}
                     for p in r.parts
@@ -84,6 +87,25 @@ def attach(
     metadata = notebook.setdefault("metadata", {})
     ours = metadata.get("mjcourse")
     metadata["mjcourse"] = {**(ours if isinstance(ours, Mapping) else {}), "graded": graded}
+
+
+def _failures(notebook: Mapping[str, Any]) -> dict[str, str]:
+    """How the solution cells that raised an error ended, by grade id."""
+    found = {}
+    for cell in notebook.get("cells", []):
+        data = cell.get("metadata", {}).get("nbgrader", {})
+        for output in cell.get("outputs", []):
+            if data.get("solution") and output.get("output_type") == "error":
+                found[data["grade_id"]] = f"{output.get('ename')}: {output.get('evalue')}"
+    return found
+
+
+def _words(result: Any, failures: Mapping[str, str]) -> dict[str, list[str]]:
+    failure = failures.get(result.exercise)
+    if failure and result.misconceptions == ["not_written"]:
+        said = f"The cell of your answer stopped with an error, so nothing is defined: {failure}"
+        return {"misconceptions": ["cell_failed"], "messages": [said[:500]]}
+    return {"misconceptions": list(result.misconceptions), "messages": list(result.messages)}
 
 
 def attached(notebook: Mapping[str, Any]) -> dict[str, Any]:

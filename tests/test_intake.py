@@ -60,7 +60,7 @@ def test_an_ordinary_submission_needs_no_repair(lesson):
 
 def test_hidden_tests_are_back_in_the_test_cells(lesson):
     repaired, _ = repair_against(lesson, toy.solved())
-    assert "grade('rotations', 'double')" in toy.find(repaired, "test_double")["source"]
+    assert "grade('toy', 'double')" in toy.find(repaired, "test_double")["source"]
     assert "grade(" not in toy.find(toy.solved(), "test_double")["source"]
 
 
@@ -276,7 +276,7 @@ def test_another_lessons_notebook_is_named(lesson):
         ],
         "metadata": {},
     }
-    with pytest.raises(NotThisLesson, match="'pipeline', not of 'rotations'"):
+    with pytest.raises(NotThisLesson, match="'pipeline', not of 'toy'"):
         repair_against(lesson, other)
 
 
@@ -388,13 +388,13 @@ def test_nbformat_4_0_is_read(folders):
 @pytest.mark.parametrize(
     "name",
     [
-        "Copy of rotations.ipynb",
-        "rotations (1).ipynb",
-        "rotations(2).ipynb",
-        "rotations-1.ipynb",
-        "rotations--2026-12-01T12-30-00Z.ipynb",
-        "Copy of Copy of rotations (3).ipynb",
-        "rotations.ipynb.txt",
+        "Copy of toy.ipynb",
+        "toy (1).ipynb",
+        "toy(2).ipynb",
+        "toy-1.ipynb",
+        "toy--2026-12-01T12-30-00Z.ipynb",
+        "Copy of Copy of toy (3).ipynb",
+        "toy.ipynb.txt",
         "Lovelace final.ipynb",
         "r\u00f6tations \U0001f600.ipynb",
         "-rf.ipynb",
@@ -406,15 +406,15 @@ def test_a_renamed_notebook_is_graded_and_named(folders, name):
     got = read(folders)
     assert toy.find(got.notebook, "double")["source"] == toy.SOLUTIONS["double"]
     assert kinds(got.problems) == ["renamed"]
-    assert (got.problems[0].student, got.problems[0].lesson) == ("ada", "rotations")
+    assert (got.problems[0].student, got.problems[0].lesson) == ("ada", "toy")
 
 
 def test_of_several_notebooks_the_one_handed_in_last_counts(folders):
     for name, answer in (
-        ("rotations.ipynb", "1"),
-        ("rotations--2026-12-01T12-30-00Z.ipynb", "2"),
-        ("rotations--2026-12-01T13-00-00Z.ipynb", "3"),
-        ("rotations (1).ipynb", "4"),
+        ("toy.ipynb", "1"),
+        ("toy--2026-12-01T12-30-00Z.ipynb", "2"),
+        ("toy--2026-12-01T13-00-00Z.ipynb", "3"),
+        ("toy (1).ipynb", "4"),
     ):
         toy.hand_in(folders.root, "ada", toy.solved(six_nines=f"product = {answer}"), name)
     got = read(folders)
@@ -424,7 +424,7 @@ def test_of_several_notebooks_the_one_handed_in_last_counts(folders):
 
 def test_a_notebook_of_another_course_beside_it_does_not_count(folders):
     other = {"cells": [{"cell_type": "code", "metadata": {}, "source": "1"}], "metadata": {}}
-    toy.hand_in(folders.root, "ada", other, "rotations.ipynb")
+    toy.hand_in(folders.root, "ada", other, "toy.ipynb")
     toy.hand_in(folders.root, "ada", toy.solved(), "mine.ipynb")
     got = read(folders)
     assert got.notebook is not None
@@ -432,15 +432,15 @@ def test_a_notebook_of_another_course_beside_it_does_not_count(folders):
 
 
 def test_a_broken_copy_beside_a_good_one_is_named(folders):
-    toy.hand_in(folders.root, "ada", b"{", "rotations.ipynb")
-    toy.hand_in(folders.root, "ada", toy.solved(), "rotations (1).ipynb")
+    toy.hand_in(folders.root, "ada", b"{", "toy.ipynb")
+    toy.hand_in(folders.root, "ada", toy.solved(), "toy (1).ipynb")
     got = read(folders)
     assert got.notebook is not None
     assert kinds(got.problems) == ["unreadable", "renamed", "several_notebooks"]
 
 
 def test_an_empty_folder_is_a_problem_and_a_student_without_one_is_not(folders):
-    (folders.submitted / "ada" / "rotations").mkdir(parents=True)
+    (folders.submitted / "ada" / "toy").mkdir(parents=True)
     (folders.submitted / "bob" / "pipeline").mkdir(parents=True)
     got = read(folders)
     assert got.notebook is None
@@ -449,7 +449,7 @@ def test_an_empty_folder_is_a_problem_and_a_student_without_one_is_not(folders):
 
 def test_a_notebook_one_folder_too_high_is_found(folders):
     path = toy.hand_in(folders.root, "ada", toy.solved())
-    path.rename(folders.submitted / "ada" / "Copy of rotations.ipynb")
+    path.rename(folders.submitted / "ada" / "Copy of toy.ipynb")
     path.parent.rmdir()
     got = read(folders)
     assert got.notebook is not None
@@ -460,14 +460,14 @@ def test_symbolic_links_are_never_followed(folders, tmp_path):
     secret = tmp_path / "secret.ipynb"
     secret.write_text(json.dumps(toy.solved()))
     for student, link in (
-        ("file", "submitted/file/rotations/rotations.ipynb"),
-        ("folder", "submitted/folder/rotations"),
+        ("file", "submitted/file/toy/toy.ipynb"),
+        ("folder", "submitted/folder/toy"),
         ("home", "submitted/home"),
     ):
         path = tmp_path / link
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(secret if student == "file" else tmp_path)
-    for found in find_submissions(folders, "rotations"):
+    for found in find_submissions(folders, "toy"):
         got = read_submission(found)
         assert got.notebook is None
         assert "symbolic_link" in kinds(got.problems)
@@ -476,17 +476,17 @@ def test_symbolic_links_are_never_followed(folders, tmp_path):
 def test_submissions_come_in_the_order_of_their_students(folders):
     for student in ("cy", "ada", "bob"):
         toy.hand_in(folders.root, student, toy.solved())
-    assert [s.student for s in find_submissions(folders, "rotations")] == ["ada", "bob", "cy"]
-    assert [s.student for s in find_submissions(folders, "rotations", "bob")] == ["bob"]
+    assert [s.student for s in find_submissions(folders, "toy")] == ["ada", "bob", "cy"]
+    assert [s.student for s in find_submissions(folders, "toy", "bob")] == ["bob"]
 
 
 def test_nbgraders_timestamp_is_read_and_a_bad_one_is_no_error(folders):
     stamp = toy.hand_in(folders.root, "ada", toy.solved()).with_name("timestamp.txt")
     stamp.write_text("2026-12-01 10:00:00 UTC")
-    (found,) = find_submissions(folders, "rotations")
+    (found,) = find_submissions(folders, "toy")
     assert str(found.timestamp) == "2026-12-01 10:00:00"
     stamp.write_text("yesterday")
-    (found,) = find_submissions(folders, "rotations")
+    (found,) = find_submissions(folders, "toy")
     assert found.timestamp is None
 
 
@@ -504,61 +504,61 @@ def zipped(files):
 @pytest.mark.parametrize(
     ("name", "student"),
     [
-        ("Ada Lovelace_1234567_assignsubmission_file_/rotations.ipynb", "Ada_Lovelace_1234567"),
-        ("Ada Lovelace_1234567_assignsubmission_file_rotations.ipynb", "Ada_Lovelace_1234567"),
-        ("lovelaceada_12345_678901_rotations-1.ipynb", "lovelaceada_12345"),
-        ("lovelaceada_LATE_12345_678901_Copy of rotations.ipynb", "lovelaceada_12345"),
-        ("ada/rotations/rotations.ipynb", "ada"),
-        ("submitted/ada/rotations/rotations.ipynb", "ada"),
-        ("ada/rotations (1).ipynb", "ada"),
+        ("Ada Lovelace_1234567_assignsubmission_file_/toy.ipynb", "Ada_Lovelace_1234567"),
+        ("Ada Lovelace_1234567_assignsubmission_file_toy.ipynb", "Ada_Lovelace_1234567"),
+        ("lovelaceada_12345_678901_toy-1.ipynb", "lovelaceada_12345"),
+        ("lovelaceada_LATE_12345_678901_Copy of toy.ipynb", "lovelaceada_12345"),
+        ("ada/toy/toy.ipynb", "ada"),
+        ("submitted/ada/toy/toy.ipynb", "ada"),
+        ("ada/toy (1).ipynb", "ada"),
         ("ada.ipynb", "ada"),
-        ("ada+rotations+2026-12-01 10:00:00 UTC/rotations.ipynb", "ada"),
+        ("ada+toy+2026-12-01 10:00:00 UTC/toy.ipynb", "ada"),
     ],
 )
 def test_a_zip_says_whose_each_submission_is(folders, tmp_path, name, student):
     source = tmp_path / "all.zip"
     source.write_bytes(zipped({name: toy.solved()}))
-    done = collect(source, "rotations", folders)
-    path = folders.submitted / student / "rotations" / "rotations.ipynb"
+    done = collect(source, "toy", folders)
+    path = folders.submitted / student / "toy" / "toy.ipynb"
     assert done.written == [path]
     assert json.loads(path.read_text()) == toy.solved()
-    again = collect(source, "rotations", folders)
+    again = collect(source, "toy", folders)
     assert (again.written, again.unchanged) == ([], [path])
 
 
 def test_of_an_exchange_the_latest_counts_and_its_timestamp_comes_along(folders, tmp_path):
     inbound = tmp_path / "inbound"
     for stamp, answer in (("09:00:00", "1"), ("11:00:00", "2"), ("10:00:00", "3")):
-        folder = inbound / f"ada+rotations+2026-12-01 {stamp} UTC+x{answer}"
+        folder = inbound / f"ada+toy+2026-12-01 {stamp} UTC+x{answer}"
         folder.mkdir(parents=True)
         made = toy.solved(six_nines=f"product = {answer}")
-        (folder / "rotations.ipynb").write_text(json.dumps(made))
+        (folder / "toy.ipynb").write_text(json.dumps(made))
         (folder / "timestamp.txt").write_text(f"2026-12-01 {stamp} UTC")
     other = inbound / "ada+pipeline+2026-12-01 12:00:00 UTC"
     other.mkdir()
     (other / "pipeline.ipynb").write_text("{}")
-    collect(inbound, "rotations", folders)
+    collect(inbound, "toy", folders)
     got = read(folders)
     assert toy.find(got.notebook, "six_nines")["source"] == "product = 2"
     assert str(got.submission.timestamp) == "2026-12-01 11:00:00"
 
 
 def test_a_zip_inside_a_zip_is_opened_once(folders, tmp_path):
-    inner = zipped({"rotations--2026-12-01T12-30-00Z.ipynb": toy.solved()})
+    inner = zipped({"toy--2026-12-01T12-30-00Z.ipynb": toy.solved()})
     name = "Ada Lovelace_7_assignsubmission_file_/work.zip"
     source = tmp_path / "all.zip"
     source.write_bytes(zipped({name: inner}))
-    assert len(collect(source, "rotations", folders).written) == 1
+    assert len(collect(source, "toy", folders).written) == 1
 
 
 @pytest.mark.parametrize(
     "name",
-    ["../../evil/rotations.ipynb", "/etc/evil.ipynb", "..\\..\\evil.ipynb", "ada/../../x.ipynb"],
+    ["../../evil/toy.ipynb", "/etc/evil.ipynb", "..\\..\\evil.ipynb", "ada/../../x.ipynb"],
 )
 def test_names_that_lead_outside_are_left_out(folders, tmp_path, name):
     source = tmp_path / "all.zip"
     source.write_bytes(zipped({name: toy.solved()}))
-    done = collect(source, "rotations", folders)
+    done = collect(source, "toy", folders)
     assert done.written == []
     assert kinds(done.problems) == ["unsafe_path"]
     assert [p.name for p in tmp_path.iterdir()] == ["all.zip"]
@@ -567,31 +567,31 @@ def test_names_that_lead_outside_are_left_out(folders, tmp_path, name):
 def test_links_in_a_zip_are_left_out(folders, tmp_path):
     source = tmp_path / "all.zip"
     with zipfile.ZipFile(source, "w") as into:
-        link = zipfile.ZipInfo("ada/rotations.ipynb")
+        link = zipfile.ZipInfo("ada/toy.ipynb")
         link.external_attr = 0o120777 << 16
         into.writestr(link, "/etc/passwd")
-    assert kinds(collect(source, "rotations", folders).problems) == ["unsafe_path"]
+    assert kinds(collect(source, "toy", folders).problems) == ["unsafe_path"]
 
 
 def test_a_damaged_zip_is_named(folders, tmp_path):
     source = tmp_path / "all.zip"
-    data = zipped({"ada/rotations.ipynb": json.dumps(toy.solved()).encode() * 3})
+    data = zipped({"ada/toy.ipynb": json.dumps(toy.solved()).encode() * 3})
     source.write_bytes(data.replace(b"cell_type", b"cell_tipe", 5))
-    done = collect(source, "rotations", folders)
+    done = collect(source, "toy", folders)
     assert kinds(done.problems) == ["unreadable"]
 
 
 def test_a_single_file_needs_a_student(folders, tmp_path):
-    source = tmp_path / "rotations (1).ipynb"
+    source = tmp_path / "toy (1).ipynb"
     source.write_text(json.dumps(toy.solved()))
-    assert kinds(collect(source, "rotations", folders).problems) == ["no_student"]
-    assert len(collect(source, "rotations", folders, student="ada").written) == 1
+    assert kinds(collect(source, "toy", folders).problems) == ["no_student"]
+    assert len(collect(source, "toy", folders, student="ada").written) == 1
 
 
 def test_a_folder_without_notebooks_says_what_is_understood(folders, tmp_path):
     (tmp_path / "none").mkdir()
     with pytest.raises(NothingToCollect, match="Moodle"):
-        collect(tmp_path / "none", "rotations", folders)
+        collect(tmp_path / "none", "toy", folders)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc", "a/b", "..", ".hidden", "-rf", "a\0b", "a\nb"])
