@@ -173,12 +173,12 @@ def test_a_syntax_error_is_told_with_its_line():
 
 def test_a_check_that_failed_when_saved_is_told():
     (finding,) = findings(cells(printed="double  1.0e+00  not yet: it is half\n"))
-    assert "the check of double failed" in finding
+    assert "run the check of double again" in finding
 
 
 def test_a_check_that_was_never_run_is_told():
     (finding,) = findings(cells(printed=""))
-    assert "the check of double was not run" in finding
+    assert "run the check of double: it has not run yet" in finding
 
 
 def test_what_the_kernel_knows_of_a_check_comes_before_the_saved_output():

@@ -223,9 +223,11 @@ def _about_check(
         return
     printed = saved[0].printed
     if not printed.strip():
-        yield Finding("check", exercise, f"the check of {exercise} was not run", heading)
+        yield Finding(
+            "check", exercise, f"run the check of {exercise}: it has not run yet", heading
+        )
     elif _FAILED.search(printed):
-        told = f"the check of {exercise} failed when it last ran"
+        told = f"run the check of {exercise} again: it failed when it last ran"
         yield Finding("check", exercise, told, heading)
 
 

@@ -77,7 +77,7 @@ def question_box(question: str, options: Mapping[str, str], right: str) -> ipywi
         return kind(value=markup, layout=widgets.Layout(margin="0", **layout))
 
     buttons, said = [], []
-    rows: list[Any] = [text(f"<div style='line-height:1.45'><b>{_markup(question)}</b></div>")]
+    rows: list[Any] = [text(_heading(question))]
     for letter, option in zip(string.ascii_uppercase, options, strict=False):
         button = widgets.Button(
             description=letter,
@@ -120,6 +120,11 @@ def question_box(question: str, options: Mapping[str, str], right: str) -> ipywi
         border="1px solid #c8ccd0", padding="10px 14px", max_width="760px", margin="4px 0"
     )
     return widgets.VBox(rows, layout=frame)
+
+
+def _heading(question: str) -> str:
+    label = "<span style='font-size:85%; opacity:0.75'>Predict first</span><br>"
+    return f"<div style='line-height:1.45'>{label}<b>{_markup(question)}</b></div>"
 
 
 def _row(option: str, why: str = "", is_right: bool = False) -> str:
