@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import itertools
 import json
 import os
 import select
@@ -235,6 +234,7 @@ class Student:
 
     Attributes:
       spent: seconds that the grader has waited for it.
+      models: the numbers of the models that it has, by their bytes.
     """
 
     def __init__(
@@ -250,8 +250,7 @@ class Student:
         self._reader = wire.Reader(_REPLY_BYTES)
         self.ended = False
         self.spent = 0.0
-        self.models: dict[int, tuple[int, Any, bytes]] = {}
-        self.numbers = itertools.count()
+        self.models: dict[bytes, int] = {}
 
     def check_confined(self) -> None:
         """Read the process's first message.
@@ -507,6 +506,7 @@ class _Talk:
 
     def __init__(self, student: Student) -> None:
         self.student = student
+        self._models: dict[int, Any] = {}
         self.callbacks = Callbacks(self._model_of)
 
     def number(self, function: Callable[..., Any], whole: bool) -> int:
@@ -529,19 +529,17 @@ class _Talk:
     def _known(self, model: Any) -> int:
         """The number of the model in the student process, which is sent it when it is new."""
         content = model.__getstate__()
-        known = self.student.models.get(id(model))
-        if known is not None and known[2] == content:
-            return known[0]
-        number = next(self.student.numbers)
-        self.student.models[id(model)] = (number, model, content)
-        self.student.send(messages.MODEL, wire.pack(number), content)
-        return number
+        numbers = self.student.models
+        if content not in numbers:
+            numbers[content] = len(numbers)
+            self.student.send(messages.MODEL, wire.pack(numbers[content]), content)
+        self._models[numbers[content]] = model
+        return numbers[content]
 
     def _model_of(self, number: int) -> Any:
-        for known, model, _ in self.student.models.values():
-            if known == number:
-                return model
-        raise wire.WireError("a model that was never sent")
+        if number not in self._models:
+            raise wire.WireError("a model that was never sent")
+        return self._models[number]
 
 
 _WIDE = wire.Bounds(bytes=1 << 29, entries=10_000_000)
