@@ -6,9 +6,12 @@ of the stage (`mjcourse.lab.stage`), so a kernel never holds more than one OpenG
 
 from __future__ import annotations
 
+import importlib
 import io
+import os
+import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +23,7 @@ from mjcourse import opengl
 
 MAX_GEOMS = 4000  # decoration included; a scene of the course has below 200
 SUPERSAMPLE = 2  # a full frame is drawn at twice the size: smoother than multisampling, no buffer
-_KEPT_MODELS = 2  # drawing contexts kept ready; another one takes a few milliseconds to make
+_KEPT = 3  # drawing contexts kept ready, about 30 MB each; another one takes 3 to 15 ms to make
 _SHADOW_SIZE = 2048
 
 Decorate = Callable[[mujoco.MjvScene], None]
@@ -34,7 +37,7 @@ class OpenGLMissing(RuntimeError):
 class _Drawing:
     """What is needed to draw one model: uploaded assets and the list of geoms to draw."""
 
-    model: mujoco.MjModel
+    model: mujoco.MjModel  # held, so that its id is not given to another model
     context: Any
     scene: mujoco.MjvScene
     width: int
@@ -49,12 +52,12 @@ class Painter:
 
     def __init__(self) -> None:
         self._gl: Any = None
-        self._drawings: OrderedDict[int, _Drawing] = OrderedDict()
+        self._drawings: OrderedDict[Hashable, _Drawing] = OrderedDict()
         self._failure: str | None = None
 
     @property
     def contexts(self) -> int:
-        """Number of drawing contexts now alive (models that can be drawn at once)."""
+        """Number of drawing contexts now alive."""
         return len(self._drawings)
 
     def draw(
@@ -68,6 +71,7 @@ class Painter:
         option: mujoco.MjvOption | None = None,
         full: bool = True,
         decorate: Decorate | None = None,
+        assets: Hashable = None,
     ) -> np.ndarray:
         """Draw `data`, whose derived quantities must be up to date.
 
@@ -78,6 +82,8 @@ class Painter:
           full: with shadow and reflection, at `SUPERSAMPLE` times the size in each direction;
             otherwise fast, at the size asked for.
           decorate: called with the `MjvScene` before it is drawn, to add geoms.
+          assets: a name of what is uploaded to OpenGL; models compiled from the same file can
+            share it. The model itself when None.
 
         Returns:
           `(height, width, 3)` uint8, or that times `SUPERSAMPLE` where `full`.
@@ -87,7 +93,8 @@ class Painter:
         """
         scale = SUPERSAMPLE if full else 1
         rows, columns = height * scale, width * scale
-        drawing = self._drawing(model, width * SUPERSAMPLE, height * SUPERSAMPLE)
+        key = id(model) if assets is None else assets
+        drawing = self._drawing(key, model, width * SUPERSAMPLE, height * SUPERSAMPLE)
         scene = drawing.scene
         with visible_sizes(model):
             mujoco.mjv_updateScene(
@@ -109,28 +116,29 @@ class Painter:
         mujoco.mjr_readPixels(pixels, None, rect, drawing.context)
         return pixels[::-1]  # OpenGL's first row is the lowest
 
-    def release(self, model: mujoco.MjModel) -> None:
-        """Free what was kept for `model`."""
-        drawing = self._drawings.pop(id(model), None)
+    def release(self, assets: Hashable) -> None:
+        """Free what was kept for these assets (a name, or a model)."""
+        key = id(assets) if isinstance(assets, mujoco.MjModel) else assets
+        drawing = self._drawings.pop(key, None)
         if drawing is not None:
             drawing.context.free()
 
     def close(self) -> None:
         """Free every context. The painter can be used again."""
-        for drawing in list(self._drawings.values()):
-            self.release(drawing.model)
+        for key in list(self._drawings):
+            self.release(key)
         if self._gl is not None:
             self._gl.free()
             self._gl = None
 
-    def _drawing(self, model: mujoco.MjModel, width: int, height: int) -> _Drawing:
-        known = self._drawings.get(id(model))
+    def _drawing(self, key: Hashable, model: mujoco.MjModel, width: int, height: int) -> _Drawing:
+        known = self._drawings.get(key)
         if known is not None and known.width >= width and known.height >= height:
-            self._drawings.move_to_end(id(model))
+            self._drawings.move_to_end(key)
             return known
-        self.release(model)
-        while len(self._drawings) >= _KEPT_MODELS:
-            self.release(next(iter(self._drawings.values())).model)
+        self.release(key)
+        while len(self._drawings) >= _KEPT:
+            self.release(next(iter(self._drawings)))
         self._start_opengl(width, height)
         try:
             with _buffer_of(model, width, height):
@@ -139,7 +147,7 @@ class Painter:
         except mujoco.FatalError as error:
             raise self._give_up(error) from error
         drawing = _Drawing(model, context, mujoco.MjvScene(model, MAX_GEOMS), width, height)
-        self._drawings[id(model)] = drawing
+        self._drawings[key] = drawing
         return drawing
 
     def _start_opengl(self, width: int, height: int) -> None:
@@ -148,9 +156,7 @@ class Painter:
         if self._gl is not None:
             return
         try:
-            from mujoco.rendering.classic.gl_context import GLContext
-
-            self._gl = GLContext(width, height)
+            self._gl = _gl_context_class()(width, height)
             self._gl.make_current()
         except Exception as error:
             # Each back end fails in its own way: ImportError, AttributeError, its own GLError.
@@ -160,6 +166,19 @@ class Painter:
     def _give_up(self, error: Exception) -> OpenGLMissing:
         self._failure = f"no picture without OpenGL: {opengl.advice()} ({error})"
         return OpenGLMissing(self._failure)
+
+
+def _gl_context_class() -> Any:
+    """MuJoCo's context class for this machine.
+
+    Where `mujoco` was imported before a back end was chosen, its default on Linux (GLFW) cannot
+    draw without a display; the classes for EGL and OSMesa can be had all the same.
+    """
+    if "MUJOCO_GL" not in os.environ and sys.platform.startswith("linux"):
+        for backend in ("egl", "osmesa"):
+            if opengl.available(backend):
+                return importlib.import_module(f"mujoco.{backend}").GLContext
+    return importlib.import_module("mujoco.rendering.classic.gl_context").GLContext
 
 
 @contextmanager
@@ -214,12 +233,16 @@ def shrink(pixels: np.ndarray, factor: int = SUPERSAMPLE) -> np.ndarray:
     return (blocks.mean(axis=(1, 3), dtype=np.float32) + 0.5).astype(np.uint8)
 
 
-def encode_jpeg(pixels: np.ndarray, quality: int = 85) -> bytes:
-    """JPEG bytes of an `(h, w, 3)` uint8 picture."""
+def encode_jpeg(pixels: np.ndarray, *, full: bool = False) -> bytes:
+    """JPEG bytes of an `(h, w, 3)` uint8 picture; `full` keeps thin coloured lines sharp."""
     from PIL import Image
 
     buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "JPEG", quality=quality)
+    picture = Image.fromarray(np.ascontiguousarray(pixels))
+    if full:
+        picture.save(buffer, "JPEG", quality=92, subsampling=0)
+    else:
+        picture.save(buffer, "JPEG", quality=85)
     return buffer.getvalue()
 
 

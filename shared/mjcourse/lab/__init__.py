@@ -12,10 +12,10 @@ Lab(
 from mjcourse.lab.charts import StripChart
 from mjcourse.lab.controls import Button, Select, Slider, Toggle
 from mjcourse.lab.lab import Lab, LabError
+from mjcourse.lab.notebook import student
 from mjcourse.lab.readouts import Readout, Table
 from mjcourse.lab.scenery import arrow, ghost_body, marker
 from mjcourse.lab.simulation import Simulation
-from mjcourse.lab.student import student
 
 __all__ = [
     "Button",

@@ -30,20 +30,10 @@ class Camera:
             raise ValueError(f"a camera has no {sorted(unknown)}; it has {list(_KEYS)}")
         free = mujoco.MjvCamera()
         mujoco.mjv_defaultFreeCamera(model, free)
-        self._home = {key: np.array(view.get(key, getattr(free, key)), float) for key in _KEYS}
-        self.reset()
-
-    def reset(self) -> None:
-        """Back to the view that the lab was declared with."""
-        self.azimuth = float(self._home["azimuth"])
-        self.elevation = float(self._home["elevation"])
-        self.distance = float(self._home["distance"])
-        self.lookat = self._home["lookat"].copy()
-
-    @property
-    def home_distance(self) -> float:
-        """The distance that the lab was declared with, in metres."""
-        return float(self._home["distance"])
+        home = {key: view.get(key, getattr(free, key)) for key in _KEYS}
+        self.azimuth, self.elevation = float(home["azimuth"]), float(home["elevation"])
+        self.distance = float(home["distance"])
+        self.lookat = np.array(home["lookat"], float)
 
     def view(self) -> mujoco.MjvCamera:
         """The camera for `mjv_updateScene`."""

@@ -6,20 +6,19 @@ import base64
 import html
 import itertools
 import math
-import threading
-import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
 from mjcourse.lab.controls import Button, Control, Select, Slider, Toggle, Valued
+from mjcourse.lab.stage import stage
 from mjcourse.lab.style import CSS
 
 if TYPE_CHECKING:
     from mjcourse.lab.lab import Lab
 
 _SIDE = 340  # width of the column of controls and read-outs, in pixels
-_LABEL = "128px"
 _SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 _NAMES = {
     "frames": "body frames",
@@ -36,8 +35,14 @@ class Panel:
     posts a message to the lab.
     """
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, post: Callable[..., None]) -> None:
         self._lab = lab
+        self._post = post
+        self._playing = False
+        longest = max(
+            (len(_caption(c)) for c in lab.controls if not isinstance(c, Button)), default=0
+        )
+        self._label_width = min(max(7 * longest + 8, 90), 190)
         self._made: list[Any] = []
         self._by_label: dict[str, Any] = {}
         self._last: dict[str, str] = {}
@@ -54,7 +59,7 @@ class Panel:
             name: self._make(widgets.HTML, value="", layout={"margin": "0"})
             for name in ("message", "note", "charts", "readouts", "tables", "video", "speech")
         }
-        self._play = self._button("Play", "play", "play", lambda: not lab.playing, width="78px")
+        self._play = self._button("Play", "play", "play", lambda: not self._playing, width="78px")
         self.root = self._arrange()
         self.show_message(None, "")
 
@@ -124,23 +129,22 @@ class Panel:
         return rows
 
     def _control(self, control: Control) -> Any:
-        wide, style = {"width": f"{_SIDE - 8}px"}, {"description_width": _LABEL}
+        wide, style = {"width": f"{_SIDE - 8}px"}, {"description_width": f"{self._label_width}px"}
         if isinstance(control, Button):
             widget = self._make(
                 widgets.Button,
                 description=control.label,
                 layout={"width": "auto", "min_width": f"{_SIDE // 2 - 8}px", "flex": "1 1 auto"},
             )
-            widget.on_click(lambda _: self._lab.post("press", control.label, None))
+            widget.on_click(lambda _: self._post("press", control.label, None))
         elif isinstance(control, Slider):
-            unit = f" ({control.unit})" if control.unit else ""
             widget = self._make(
                 widgets.FloatSlider,
                 value=control.value,
                 min=control.low,
                 max=control.high,
                 step=control.step,
-                description=control.label + unit,
+                description=_caption(control),
                 readout_format=f".{_decimals(control.step)}f",
                 continuous_update=True,
                 style=style,
@@ -185,12 +189,21 @@ class Panel:
         return self._make(widgets.HBox, boxes, layout={"flex_flow": "row wrap"})
 
     def _views(self) -> Any:
+        """The camera: sliders that orbit, tilt and move it, folded away at first."""
         camera = self._lab.simulations[0].camera
-        home = camera.home_distance
-        self._view = {
-            name: self._make(
+        far = camera.distance
+        home = {"azimuth": _wrapped(camera.azimuth), "elevation": camera.elevation, "distance": far}
+        # The browser moves a value to the nearest step: steps are counted so that home is one.
+        ranges = {
+            "azimuth": ("orbit", -180, 180, 1),
+            "elevation": ("tilt", -89, 89, 1),
+            "distance": ("distance", far / 4, far * 4, far / 40),
+        }
+        sliders = {}
+        for name, (label, low, high, step) in ranges.items():
+            sliders[name] = self._make(
                 widgets.FloatSlider,
-                value=value,
+                value=home[name],
                 min=low,
                 max=high,
                 step=step,
@@ -198,18 +211,17 @@ class Panel:
                 readout=False,
                 continuous_update=True,
                 style={"description_width": "60px"},
-                layout={"width": "300px"},
+                layout={"width": f"{_SIDE - 40}px"},
             )
-            for name, label, value, low, high, step in (
-                ("azimuth", "orbit", _wrapped(camera.azimuth), -180, 180, 2),
-                ("elevation", "tilt", camera.elevation, -89, 89, 1),
-                ("distance", "zoom", home, home / 4, home * 4, home / 50),
-            )
-        }
-        for name, slider in self._view.items():
-            self._on_value(slider, "view", name)
-        back = self._button("Reset the view", "view home", "home")
-        box = self._make(widgets.VBox, [*self._view.values(), back])
+            self._on_value(sliders[name], "view", name)
+
+        def go_home(_: Any) -> None:
+            for name, slider in sliders.items():
+                slider.value = home[name]
+
+        back = self._make(widgets.Button, description="Reset the view", icon="home")
+        back.on_click(go_home)
+        box = self._make(widgets.VBox, [*sliders.values(), back])
         fold = self._make(widgets.Accordion, [box], selected_index=None)
         fold.set_title(0, "Camera")
         return fold
@@ -223,13 +235,13 @@ class Panel:
             icon=icon,
             layout={"width": width, "padding": "0 8px", "margin": "2px 4px 2px 0"},
         )
-        button.on_click(lambda _: self._lab.post(kind, "", value() if value else None))
+        button.on_click(lambda _: self._post(kind, "", value() if value else None))
         return button
 
     def _on_value(self, widget: Any, kind: str, name: str) -> None:
         def changed(event: Any) -> None:
-            if threading.current_thread().name != "mjcourse":  # not by the stage itself
-                self._lab.post(kind, name, event["new"])
+            if not stage().here:  # what the stage itself sets is no news to it
+                self._post(kind, name, event["new"])
 
         widget.observe(changed, "value")
 
@@ -271,6 +283,7 @@ class Panel:
 
     def show_playing(self, playing: bool) -> None:
         """Play or Pause on the button."""
+        self._playing = playing
         self._play.description = "Pause" if playing else "Play"
         self._play.icon = "pause" if playing else "play"
 
@@ -298,10 +311,12 @@ class Panel:
     # On the page and off it ---------------------------------------------------------------
 
     def display(self) -> None:
-        """Show the panel in the cell that runs now."""
+        """Show the panel in the cell that runs now; a page without widgets gets a line of text."""
         from IPython.display import display
 
-        display(self.root)
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.root.model_id}
+        text = f"Live lab: {self._lab.title}. Run this cell to use it."
+        display({"application/vnd.jupyter.widget-view+json": view, "text/plain": text}, raw=True)
 
     def close(self) -> None:
         """Remove the panel's widgets, with their layouts and styles, from page and kernel."""
@@ -313,34 +328,9 @@ class Panel:
         self._made.clear()
 
 
-_shown: weakref.WeakSet[Lab] = weakref.WeakSet()
-
-
-def retire_earlier(lab: Lab) -> None:
-    """Close the labs that an earlier run of this cell left.
-
-    JupyterLab names the cell in each request; where it is not known the lab's title counts.
-    """
-    lab.place = _place(lab.title)
-    for other in list(_shown):
-        if other is not lab and other.place[0] == lab.place[0] and other.place[1] != lab.place[1]:
-            other.close()
-            _shown.discard(other)
-    _shown.add(lab)
-
-
-def _place(title: str) -> tuple[str, str]:
-    """What names the cell, and what names this run of it."""
-    from IPython.core.getipython import get_ipython
-
-    kernel = getattr(get_ipython(), "kernel", None)
-    try:
-        parent = kernel.get_parent() if kernel is not None else {}
-    except (AttributeError, LookupError):
-        parent = {}
-    run = parent.get("header", {}).get("msg_id", "")
-    cell = parent.get("metadata", {}).get("cellId", "")
-    return (cell or f"title {title}", run)
+def _caption(control: Control) -> str:
+    unit = getattr(control, "unit", "")
+    return f"{control.label} ({unit})" if unit else control.label
 
 
 def _decimals(step: float) -> int:

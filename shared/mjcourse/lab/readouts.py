@@ -12,6 +12,7 @@ import numpy as np
 
 from mjcourse.lab.controls import Which
 
+_LINE_CHARACTERS = 40  # that fit in the column of read-outs
 _MINUS, _FIGURE_SPACE = "\u2212", "\u2007"
 
 
@@ -97,13 +98,21 @@ def readouts_html(entries: Sequence[tuple[Readout, Any]], time: float | None = N
     for readout, value in entries:
         rows = rows_of(value, readout.digits, readout.scientific)
         if len(rows) == 1 and len(rows[0]) == 1:
-            cell = _figure(rows[0][0])
-        else:
-            body = "".join(
-                "<tr>" + "".join(f"<td>{_figure(c)}</td>" for c in row) + "</tr>" for row in rows
-            )
-            cell = f'<table class="mjl-matrix">{body}</table>'
-        lines.append(_line(readout.label, cell, readout.unit))
+            lines.append(_line(readout.label, _figure(rows[0][0]), readout.unit))
+            continue
+        widest = max(len(cell) for row in rows for cell in row)
+        per_line = max(_LINE_CHARACTERS // (widest + 2), 1)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_figure(c)}</td>" for c in row[i : i + per_line]) + "</tr>"
+            for row in rows
+            for i in range(0, len(row), per_line)
+        )
+        matrix = f'<table class="mjl-matrix">{body}</table>'
+        if len(rows[0]) * (widest + 2) + len(readout.label) <= _LINE_CHARACTERS:
+            lines.append(_line(readout.label, matrix, readout.unit))
+        else:  # too wide to stand beside its label
+            lines.append(_line(readout.label, "", readout.unit))
+            lines.append(f'<tr class="mjl-below"><td colspan="2">{matrix}</td><td></td></tr>')
     return f'<table class="mjl-readouts">{"".join(lines)}</table>' if lines else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -77,6 +77,11 @@ class Simulation:
         self.model = models.load(self.scene) if known else self.scene
         self.data = mujoco.MjData(self.model)
         self.camera = Camera(self.model, default_view if self.view is None else self.view)
+
+    @property
+    def assets(self) -> Hashable:
+        """What names this scene's uploads to OpenGL: equal for two simulations of one scene."""
+        return self.scene if isinstance(self.scene, str) else id(self.scene)
 
     @property
     def time(self) -> float:

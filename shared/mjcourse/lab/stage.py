@@ -7,6 +7,7 @@ context belongs to one thread. So callbacks only leave messages, and this thread
 from __future__ import annotations
 
 import atexit
+import ctypes
 import logging
 import os
 import threading
@@ -20,6 +21,7 @@ from typing import Any, Protocol, TypeVar
 from mjcourse.rendering import Painter
 
 T = TypeVar("T")
+PATIENCE = 3.0  # seconds that one turn may take before a student's next action ends it
 FRAMES_PER_SECOND = 24.0  # what a browser without a GPU shows evenly; more only queues up
 
 
@@ -28,6 +30,13 @@ class Actor(Protocol):
 
     def turn(self, now: float) -> float | None:
         """Do what is due at `now`; return when to be called next, None for not before a message."""
+
+
+class TookTooLong(Exception):
+    """Raised inside a callable that does not return, when the student goes on to do something."""
+
+    def __str__(self) -> str:
+        return f"did not return within {PATIENCE:g} seconds: is there a loop without an end?"
 
 
 class Stage:
@@ -40,6 +49,7 @@ class Stage:
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._turn_since: float | None = None
         self._stopping = False
 
     def add(self, actor: Actor) -> None:
@@ -61,6 +71,23 @@ class Stage:
         with self._lock:
             return tuple(self._actors)
 
+    @property
+    def here(self) -> bool:
+        """Whether the caller runs on the stage."""
+        return threading.current_thread() is self._thread
+
+    def unstick(self) -> None:
+        """End a turn that has taken too long, by an exception in the callable that holds it up.
+
+        Python can end a loop in this way, not a call into C that does not return.
+        """
+        since, thread = self._turn_since, self._thread
+        if since is not None and time.perf_counter() - since > PATIENCE and thread is not None:
+            self._turn_since = None
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident or 0), ctypes.py_object(TookTooLong)
+            )
+
     def wake(self) -> None:
         """Something is due: look at once. From any thread."""
         with self._lock:
@@ -71,12 +98,18 @@ class Stage:
 
     def call(self, function: Callable[[], T]) -> T:
         """Run `function` on the stage and return its result; raise what it raises."""
-        if threading.current_thread() is self._thread:
+        if self.here:
             return function()
         future: Future[T] = Future()
         self._calls.append((function, future))
         self.wake()
-        return future.result()
+        while True:
+            try:
+                return future.result(timeout=0.5)
+            except TimeoutError:
+                if future.done():
+                    raise  # the function's own TimeoutError
+                self.unstick()
 
     def close(self) -> None:
         """Free the OpenGL context and end the thread."""
@@ -102,7 +135,12 @@ class Stage:
 
     def _turn(self, actor: Actor) -> float | None:
         try:
-            return actor.turn(time.perf_counter())
+            self._turn_since = time.perf_counter()
+            after = actor.turn(self._turn_since)
+            self._turn_since = None
+            return after
+        except TookTooLong:
+            return time.perf_counter()
         except Exception:
             # A lab reports its callbacks' errors itself; this one is ours, and ends that lab only.
             logging.getLogger(__name__).exception("a lab stopped")

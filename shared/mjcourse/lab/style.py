@@ -18,6 +18,7 @@ CSS = """<style>
 .mjl tr,.mjl tr:nth-child(even),.mjl tr:hover{background:none}
 .mjl .mjl-readouts,.mjl .mjl-table{width:100%}
 .mjl .mjl-readouts>tbody>tr{border-top:1px solid var(--jp-border-color2,#e0e0e0)}
+.mjl .mjl-readouts>tbody>tr.mjl-below{border-top:0}
 .mjl .mjl-readouts th{text-align:left;font-weight:normal;padding:2px 10px 2px 2px;
   color:var(--jp-ui-font-color2,#616161)}
 .mjl .mjl-readouts td{text-align:right;padding:2px 0;white-space:nowrap}

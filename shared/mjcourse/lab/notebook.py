@@ -24,7 +24,7 @@ def student(name: str, fallback: Callable[..., Any], using: str = "") -> Callabl
     stands_in = using or _library(fallback)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        function = _notebook().get(name)
+        function = _names().get(name)
         if callable(function):
             try:
                 result = function(*args, **kwargs)
@@ -38,7 +38,7 @@ def student(name: str, fallback: Callable[..., Any], using: str = "") -> Callabl
 
     call.__name__ = name
     call.__doc__ = f"The student's `{name}`, or what stands in for it."
-    if not callable(_notebook().get(name)):
+    if not callable(_names().get(name)):
         _unwritten.setdefault(name, stands_in)
     return call
 
@@ -47,14 +47,14 @@ def unwritten(names: tuple[str, ...]) -> str:
     """A sentence on those of `names` that are not written yet; empty when all are."""
     sentences = []
     for name in names:
-        if not callable(_notebook().get(name)):
+        if not callable(_names().get(name)):
             _unwritten.setdefault(name, "its own")
         if name in _unwritten:
             sentences.append(f"{name} is not written yet: the lab uses {_unwritten[name]}")
     return ". ".join(sentences)
 
 
-def _notebook() -> dict[str, Any]:
+def _names() -> dict[str, Any]:
     """The names of the notebook (IPython's user namespace), or none outside IPython."""
     try:
         from IPython.core.getipython import get_ipython
