@@ -87,6 +87,7 @@ def grade_class(
                     outcome.graded += 1
                 except Exception as error:
                     _lose(outcome, submission, error)
+                outcome.problems += read.problems
         for submission in found:
             if submission.files and (submission.student, submission.lesson) in outcome.ungraded:
                 gradebook.record_unread(
@@ -109,8 +110,6 @@ def _graded(
     """
     from tqdm import tqdm
 
-    from course.grading.pool import grade_all
-
     bar = tqdm(total=len(found), desc="grade", unit="submission", file=sys.stderr, leave=False)
 
     def jobs() -> Iterator[tuple[Submission, dict[str, Any], str]]:
@@ -127,20 +126,27 @@ def _graded(
                 bar.update()
                 continue
             reads[(submission.student, submission.lesson)] = read
-            yield submission, read.notebook, submission.lesson
+            notebook, read.notebook = read.notebook, None
+            yield submission, notebook, submission.lesson
 
     with bar:
-        for submission, graded in grade_all(
-            jobs(), workers=options.workers, dask=options.dask, trusted=options.trust
-        ):
+        for submission, graded in _in_pool(jobs(), options):
             bar.update()
-            read = reads[(submission.student, submission.lesson)]
-            outcome.problems += read.problems
             if isinstance(graded, Exception):
-                reads.pop((submission.student, submission.lesson))
+                read = reads.pop((submission.student, submission.lesson))
+                outcome.problems += read.problems
                 _lose(outcome, submission, graded)
                 continue
             yield submission, graded
+
+
+def _in_pool(
+    jobs: Iterator[tuple[Submission, dict[str, Any], str]], options: Options
+) -> Iterator[tuple[Submission, Any]]:
+    """Grade side by side: `(submission, GradedNotebook or the exception of the grader)`."""
+    from course.grading.pool import grade_all
+
+    yield from grade_all(jobs, workers=options.workers, dask=options.dask, trusted=options.trust)
 
 
 def _lose(outcome: Graded, submission: Submission, error: Exception) -> None:
