@@ -86,6 +86,7 @@ class Server:
                 "OPENBLAS_NUM_THREADS": "1",
                 **(environment or {}),
             },
+            cwd=self.root,
             stdout=self._log,
             stderr=subprocess.STDOUT,
         )
@@ -162,6 +163,20 @@ class Notebook:
     def cell(self, index: int) -> Any:
         """The locator of the cell at `index` (Markdown cells count)."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def evaluate(self, code: str) -> str:
+        """Run code in the kernel beside the notebook's cells, and return what it prints."""
+        return self.page.evaluate(
+            """async code => {
+                const context = window.jupyterapp.shell.currentWidget.sessionContext;
+                let text = '';
+                const future = context.session.kernel.requestExecute({code});
+                future.onIOPub = m => { text += m.content.text || m.content.evalue || ''; };
+                await future.done;
+                return text;
+            }""",
+            code,
+        )
 
     def close(self) -> None:
         """Stop the kernel, so that the next notebook has the machine for itself."""
