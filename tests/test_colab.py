@@ -16,7 +16,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from colab.environment import HERE, environment
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
@@ -29,6 +28,7 @@ from course.paths import CHECKOUT, release_path
 from course.publish import build_wheel
 from course.release.header import setup_text
 from course.repair import repair
+from tests.colab.environment import HERE, environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("colab")]
 
@@ -175,6 +175,20 @@ def test_mujoco_works_without_what_only_its_studio_needs(colab):
     probe = "import sys; sys.modules['websockets'] = None; import mujoco; print(mujoco.__version__)"
     done = subprocess.run([colab, "-c", probe], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "4.0.0", done.stderr
+
+
+def test_a_question_answers_a_click_under_colabs_ipywidgets(colab, wheel):
+    probe = (
+        "from mjcourse.quiz import question_box\n"
+        "box = question_box('Why $x$?', {'so': 'no', 'thus': 'yes'}, 'thus')\n"
+        "box.children[1].children[0].click()\n"
+        "print(box.children[-1].value)"
+    )
+    environment = {"PYTHONPATH": str(wheel), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [colab, "-c", probe], capture_output=True, text=True, env=environment, check=False
+    )
+    assert "You answered A; B is right" in done.stdout, done.stderr
 
 
 def test_a_release_runs_from_top_to_bottom_without_a_checkout(session):
