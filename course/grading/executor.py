@@ -145,23 +145,23 @@ class Session:
     def __init__(self, server: ForkServer | None, limits: Limits, trust: bool) -> None:
         self._server, self._limits, self._trust = server, limits, trust
         self._student: Student | None = None
-        self._ran: list[str] = []
+        self._ran: list[tuple[str, int]] = []
         self._spent = 0.0
         self._restarts = 0
 
-    def run_cell(self, source: str) -> list[dict[str, Any]]:
-        """Run one cell and return its outputs.
+    def run_cell(self, source: str, number: int) -> list[dict[str, Any]]:
+        """Run one cell, of that number, and return its outputs.
 
         Raises:
           Stopped: it was stopped; cells before it are run again when they are next needed.
         """
         student = self.student()
         try:
-            outputs = self._run(student, source)
+            outputs = self._run(student, source, number)
         except Stopped:
             self._forget()
             raise
-        self._ran.append(source)
+        self._ran.append((source, number))
         return outputs
 
     def student(self) -> Student:
@@ -175,12 +175,12 @@ class Session:
             self._check_time()
             server = self._server or warm_server(self._trust)
             self._student = server.spawn(self._limits)
-            for number, source in enumerate(list(self._ran)):
+            for place, (source, number) in enumerate(list(self._ran)):
                 try:
-                    self._run(self._student, source)
+                    self._run(self._student, source, number)
                 except Stopped:
                     # It ran the first time; it is left out from now on.
-                    del self._ran[number]
+                    del self._ran[place]
                     break
         self._check_time()
         return self._student
@@ -190,13 +190,13 @@ class Session:
         if self._student is not None:
             self._student.end()
 
-    def _run(self, student: Student, source: str) -> list[dict[str, Any]]:
+    def _run(self, student: Student, source: str, number: int) -> list[dict[str, Any]]:
         self._check_time()
         try:
             packed = wire.pack(source)
         except (wire.WireError, UnicodeEncodeError) as trouble:
             return [_error_output("UnreadableCell", str(trouble), [])]
-        student.send(messages.RUN_CELL, packed)
+        student.send(messages.RUN_CELL, packed, wire.pack(number))
         deadline = time.monotonic() + self._limits.cell_s
         kind, parts = student.receive(deadline, "the cell")
         if kind != messages.CELL_RAN or len(parts) != 1:
@@ -349,7 +349,7 @@ class _Run:
             self._show(cell, [], None)
             return
         try:
-            outputs = self.session.run_cell(source)
+            outputs = self.session.run_cell(source, self._count)
         except Stopped as stopped:
             reason = f"{stopped.error.message}; the rest of the notebook is graded without it"
             outputs = [_error_output(stopped.error.kinds[0], reason, [])]
@@ -448,7 +448,7 @@ def _is_left_out(about: Mapping[str, Any]) -> bool:
     """Visible checks and other locked cells: they show, and change nothing. Not the set-up cell."""
     id = str(about.get("grade_id", ""))
     locked = bool(about.get("locked")) and not about.get("solution")
-    return id.startswith("check_") or (locked and not id.startswith("setup"))
+    return id.startswith("check_") or (locked and not id.endswith("setup"))
 
 
 def _nothing(exercise: Exercise, words: str) -> Result:

@@ -11,7 +11,7 @@ READY = 1
 NOT_CONFINED = 2
 
 # From the grader.
-RUN_CELL = 10  # source (str)
+RUN_CELL = 10  # source (str), its number (int)
 MODEL = 11  # number (int), raw bytes of an MjModel
 CALL = 12  # function (str), deep watch (bool), then each call: a tuple of packed arguments
 VALUE = 13  # name (str)

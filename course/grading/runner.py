@@ -142,7 +142,7 @@ class _Hook(DisplayHook):
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
         if self.outputs is not None:
-            count = self.shell.execution_count
+            count = self.shell.execution_count  # type: ignore[union-attr]
             self.outputs.rich("execute_result", format_dict, execution_count=count)
 
 
@@ -151,6 +151,9 @@ class Shell(InteractiveShell):
 
     display_pub_class = Type(_Publisher)
     displayhook_class = Type(_Hook)
+    display_pub: Any
+    displayhook: Any
+    compile: Any
 
     def enable_gui(self, gui: Any = None) -> None:
         pass
@@ -237,7 +240,7 @@ class Runner:
 
     def serve(self) -> None:
         """Answer messages until the grader hangs up."""
-        answers = {
+        answers: dict[int, Any] = {
             messages.RUN_CELL: self._run_cell,
             messages.MODEL: self._take_model,
             messages.CALL: self._call,
@@ -266,8 +269,9 @@ class Runner:
 
     # Cells
 
-    def _run_cell(self, source: bytes) -> None:
+    def _run_cell(self, source: bytes, number: bytes) -> None:
         text = wire.unpack(source)
+        self._shell.execution_count = wire.unpack(number)
         with self._collected() as outputs:
             try:
                 self._shell.run_cell(text, store_history=True)
@@ -331,6 +335,8 @@ class Runner:
         values = tuple(g.value for g in given)
         packed, routines, blinded = wire.pack(None), [], False
         with self._collected(), self._watch.recording(deep) as record:
+            value: Any
+            error: BaseException | None
             try:
                 value, error, elapsed = timed(function, values)
             except BaseException as stopped:  # SystemExit, KeyboardInterrupt
