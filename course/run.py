@@ -31,6 +31,9 @@ def run_lesson(lesson_id: str) -> Run:
       LessonFailed: a cell raised.
     """
     os.environ.setdefault("MPLBACKEND", "agg")
+    # A visible check that fails or an experiment that stops is told to a student in one line;
+    # in the instructor's version it is a fault of the lesson.
+    os.environ["MJCOURSE_STRICT"] = "1"
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
 
@@ -59,6 +62,7 @@ def run_lesson(lesson_id: str) -> Run:
                 ) from error
         return Run(dict(shell.user_ns), "".join(printed), time.perf_counter() - start, tests)
     finally:
+        os.environ.pop("MJCOURSE_STRICT", None)
         InteractiveShell.clear_instance()
 
 

@@ -199,6 +199,17 @@ def test_a_notebook_without_marks_is_read_by_its_names():
     assert set(seen.answered) == {"double", "pair", "knowledge_check", "double_explain"}
 
 
+def test_a_file_too_large_for_the_graders_is_told():
+    from course import intake
+    from mjcourse import lookover
+
+    assert lookover.MAX_BYTES == intake.MAX_BYTES
+    notebook = parse(data_of(cells()) + b" " * lookover.MAX_BYTES, Path())
+    (finding,) = look_over(notebook, EXERCISES).findings
+    assert finding.kind == "large"
+    assert "clear the outputs" in str(finding)
+
+
 @pytest.mark.parametrize(
     ("source", "names"),
     [

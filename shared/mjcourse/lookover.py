@@ -13,6 +13,8 @@ from mjcourse.overview import Status
 
 # What the release puts where an answer in words goes.
 TEXT_STUB = "YOUR ANSWER HERE"
+# Graders refuse larger files; only recorded videos make a notebook that large.
+MAX_BYTES = 64 * 2**20
 _FAILED = re.compile(r"not yet: |\bstops with |\bis not written yet|\bdoes not exist here")
 
 
@@ -21,7 +23,8 @@ class Finding:
     """Something to know before handing in.
 
     Attributes:
-      kind: `"unanswered"`, `"partly"`, `"broken"`, `"check"`, `"missing"`, `"copied"`, `"marks"`.
+      kind: `"unanswered"`, `"partly"`, `"broken"`, `"check"`, `"missing"`, `"copied"`, `"marks"`,
+        `"large"`.
       text: what it is, in words.
       heading: under which heading to look; empty when that cannot be told.
     """
@@ -65,6 +68,10 @@ def look_over(
     if not marked:
         told = "the cells have lost their marks (Colab does that); graders find them by their names"
         findings.append(Finding("marks", "", told))
+    if len(notebook.data) > MAX_BYTES:
+        size = f"{len(notebook.data) / 2**20:.0f} MB, and {MAX_BYTES // 2**20} are accepted"
+        told = f"the file has {size}: clear the outputs of recorded videos, save, hand in again"
+        findings.append(Finding("large", "", told))
     for exercise, names in exercises.items():
         cells = _solution_cells(notebook.cells, exercise, names)
         heading = _heading(notebook.cells, exercise, cells)

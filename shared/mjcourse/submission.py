@@ -70,10 +70,7 @@ def submit(path: str | Path | None = None, *, as_saved: bool = False) -> None:
         return
     print("\n" + receipt)
     if in_colab():
-        from google.colab import files
-
-        files.download(str(copy))
-        print("Your browser is downloading it: hand in that file.")
+        _download(copy)
     else:
         print(f"Hand in this file: {copy}")
 
@@ -129,6 +126,18 @@ def receipt_text(notebook: NotebookFile, seen: Lookover, now: datetime, name: st
         textwrap.fill(f"{key:<8} {value}", 100, subsequent_indent=" " * 9) for key, value in rows
     ]
     return "\n".join(["Receipt", *lines]) + "\n"
+
+
+def _download(copy: Path) -> None:
+    from google.colab import files
+
+    try:
+        files.download(str(copy))
+    except Exception as error:  # a browser may refuse; the copy is there all the same
+        print(f"The download did not start ({error}).")
+    else:
+        print("Your browser is downloading it: hand in that file.")
+    print(f"It also lies in the Files panel on the left, as {copy.name}, until the runtime ends.")
 
 
 def _tell_unsaved(names: list[str]) -> None:
