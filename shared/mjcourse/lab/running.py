@@ -197,12 +197,12 @@ class Running:
 
     def advance(self, seconds: float) -> None:
         """Simulate `seconds` as fast as possible, with a sample for the charts at every frame."""
-        end = self.time + seconds
-        while self._message is None and self.time < end - 1e-9:
-            before = self.time
-            self._run_to(min(before + 1 / FRAMES_PER_SECOND, end), budget=float("inf"))
-            if self.time <= before:
-                break
+        target = self.time
+        end = target + seconds
+        while self._message is None and target < end - 1e-9:
+            # The clock of the frames goes on where a step is longer than a frame.
+            target = min(target + 1 / FRAMES_PER_SECOND, end)
+            self._run_to(target, budget=float("inf"))
         self._anchor_here()
         self._dirty = True
 
