@@ -165,17 +165,27 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
 def shared_arguments(value: Any, args: Sequence[Any]) -> frozenset[int]:
     """Positions of the arguments whose memory an array in `value` shares (views, aliases)."""
     returned = [a for a in arrays_in(value) if a.size]
-    if not returned:
-        return frozenset()
+    # Memory that NumPy allocated is no model's and no data's: the usual case costs nothing.
+    foreign = [a for a in returned if not _root(a).flags.owndata]
     shared = set()
     for position, arg in enumerate(args):
         if isinstance(arg, (mujoco.MjModel, mujoco.MjData)):
-            owned = [v for _, v in numeric_fields(arg) if isinstance(v, np.ndarray) and v.size]
+            fields = numeric_fields(arg) if foreign else ()
+            owned = [v for _, v in fields if isinstance(v, np.ndarray) and v.size]
+            suspects = foreign
         else:
             owned = [a for a in arrays_in(arg) if a.size]
-        if any(np.may_share_memory(r, o) for r in returned for o in owned):
+            suspects = returned
+        if any(np.may_share_memory(r, o) for r in suspects for o in owned):
             shared.add(position)
     return frozenset(shared)
+
+
+def _root(array: np.ndarray) -> np.ndarray:
+    """The array at the end of the chain of views."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def describe_error(error: BaseException, cell_files: Sequence[str] = ("<",)) -> Error:

@@ -8,6 +8,7 @@ a misconception computes is named after it.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -184,12 +185,34 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Prepared:
-    """An exercise with its cases built and run against the reference and the misconceptions."""
+    """An exercise with its cases built and run against the reference."""
 
     exercise: Exercise
     parts: tuple[tuple[Part, tuple[Case, ...]], ...]
     expected: dict[int, Observation]
-    wrong: tuple[Wrong, ...]
+
+    @functools.cached_property
+    def cases(self) -> dict[int, Case]:
+        """All cases by key, in order."""
+        return {_key(case): case for _, built in self.parts for case in built}
+
+    @functools.cached_property
+    def wrong(self) -> tuple[Wrong, ...]:
+        """What every misconception shows at every case; worked out at the first wrong answer."""
+        cases = list(self.cases.values())
+        found = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a misconception may well divide by zero
+            for misconception in self.exercise.misconceptions:
+                door = LocalDoor(misconception.namespace())
+                seen = dict(zip(self.cases, observe_all(cases, door), strict=True))
+                fails = frozenset(
+                    key
+                    for key, case in self.cases.items()
+                    if judge(case, seen[key], self.expected[key])
+                )
+                found.append(Wrong(misconception.id, misconception.text, seen, fails))
+        return tuple(found)
 
 
 def _key(case: Case) -> int:
@@ -209,7 +232,7 @@ def prepared(lesson: str, exercise_id: str) -> Prepared:
 
 
 def prepare(exercise: Exercise) -> Prepared:
-    """Build the cases; run reference and misconceptions over them.
+    """Build the cases and run the reference over them.
 
     Raises:
       ValueError: the parts do not add up to the points, or the reference fails a case of its own.
@@ -232,16 +255,7 @@ def prepare(exercise: Exercise) -> Prepared:
                 raise ValueError(
                     f"{exercise.id}: the reference fails {case.label!r}: {right.error}"
                 )
-    wrong = []
-    with np.errstate(all="ignore"):
-        for misconception in exercise.misconceptions:
-            door = LocalDoor(misconception.namespace())
-            seen = dict(zip(map(_key, cases), observe_all(cases, door), strict=True))
-            fails = frozenset(
-                k for case in cases if judge(case, seen[k := _key(case)], expected[k]) is not None
-            )
-            wrong.append(Wrong(misconception.id, misconception.text, seen, fails))
-    return Prepared(exercise, parts, expected, tuple(wrong))
+    return Prepared(exercise, parts, expected)
 
 
 def judge(case: Case, got: Observation, expected: Observation) -> str | None:
@@ -309,12 +323,11 @@ def _explain(
     result: Result, ready: Prepared, failed: list[Failed], seen: dict[int, Observation]
 ) -> None:
     """Name the misconceptions, then say where it went wrong."""
-    named = diagnose(ready, failed, seen)
-    unwritten = all(f.observation.error and _unwritten(f.observation.error) for f in failed)
-    if unwritten:
+    if all(f.observation.error and _unwritten(f.observation.error) for f in failed):
         result.misconceptions.append("not_written")
         result.messages.append(f"{' and '.join(ready.exercise.provides)}: not written yet.")
         return
+    named = diagnose(ready, failed, seen)
     for id, text in named:
         result.misconceptions.append(id)
         result.messages.append(text)
@@ -348,7 +361,7 @@ def diagnose(
     nearly all that it gets wrong went wrong in its way (two mistakes in one answer). Among
     candidates the one that also agrees where the answer is right comes first.
     """
-    cases = {_key(case): case for _, built in ready.parts for case in built}
+    cases = ready.cases
     if all(case.typed for case in cases.values()):
         return _diagnose_typed(ready, failed)
     wrong_keys = {_key(f.case) for f in failed}
