@@ -70,6 +70,9 @@ def template(lesson_id: str) -> Template:
       KeyError: no lesson has that id.
       BadTruth: its truth cannot be built.
     """
+    from course.quick import nbformat
+
+    nbformat()  # quickly, before the builder imports it
     from course.exercises import lesson as find_lesson
     from course.release.build import source_notebook
 
