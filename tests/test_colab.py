@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
+import tomllib
 from dataclasses import dataclass
 from importlib.metadata import PathDistribution
 from pathlib import Path
@@ -28,7 +31,7 @@ from course.paths import CHECKOUT, release_path
 from course.publish import build_wheel
 from course.release.header import setup_text
 from course.repair import repair
-from tests.colab.environment import HERE, environment
+from tests.colab.environment import HERE, environment, find_python
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("colab")]
 
@@ -147,6 +150,13 @@ def test_the_environment_is_colabs(colab):
     assert "nbgrader" not in versions
 
 
+def test_a_machine_without_colabs_python_uses_its_own(monkeypatch, tmp_path):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert find_python() == sys.executable
+
+
 def test_the_set_up_cell_adds_the_wheel_and_changes_nothing(colab, wheel, tmp_path):
     before = installed(colab)
     before.pop("mjcourse", None)
@@ -169,6 +179,14 @@ def test_what_the_added_packages_need_is_added_or_in_colab(colab):
             needed = Requirement(text)
             if needed.marker is None or needed.marker.evaluate({"extra": ""}):
                 assert needed.name.lower() in there, f"{name} needs {needed}"
+
+
+def test_colabs_packages_and_the_added_ones_are_all_that_the_wheel_needs(colab):
+    versions = installed(colab)
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    for text in project["dependencies"]:
+        needed = Requirement(text)
+        assert needed.specifier.contains(versions[needed.name.lower()]), text
 
 
 def test_mujoco_works_without_what_only_its_studio_needs(colab):
