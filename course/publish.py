@@ -1,9 +1,9 @@
 """Write the student tree: the released notebooks, the wheel, a README for students. Nothing else.
 
 The tree is meant for a public repository (`course/settings.py` says which); the instructor's
-repository stays private. Commit the tree there under the tag that `course/settings.py` names: the
-badges and the set-up cells point at that tag. `published.json` lists what was written, so that a second publication
-can tell its own files from anybody else's.
+repository stays private. Commit the tree there under the tag that `course/settings.py` names:
+badges and set-up cells point at that tag. `published.json` lists what was written, so that a
+second publication can tell its own files from anybody else's.
 """
 
 from __future__ import annotations
