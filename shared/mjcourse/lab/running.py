@@ -183,7 +183,8 @@ class Running:
     def _settle(self) -> None:
         """After a change by hand: everything derived is fresh, and the charts have a sample."""
         for simulation in self.simulations:
-            simulation.forward()
+            if simulation.settle:
+                simulation.forward()
         self._anchor_here()
         self._sample()
         self._dirty = True

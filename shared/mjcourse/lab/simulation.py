@@ -41,6 +41,7 @@ class Simulation:
         has one) and before `mj_forward`.
       draw: `(model, data, scene) -> None`, adds decoration (see `marker`, `arrow`, `ghost_body`).
       camera: see `Camera`; the lab's where None.
+      settle: call `mj_forward` after each change by hand; False where a lab shows what is stale.
 
     Attributes:
       model, data: what the callables get.
@@ -58,7 +59,9 @@ class Simulation:
         reset: Hook | None = None,
         draw: Draw | None = None,
         camera: Mapping[str, Any] | None = None,
+        settle: bool = True,
     ) -> None:
+        self.settle = settle
         self.scene = scene
         self.title = title
         self.step = step
