@@ -14,6 +14,7 @@ import nbformat.v4
 
 from course import settings
 from course.exercises import LESSONS
+from course.exercises import lesson as find_lesson
 from course.exercises.exercise import Exercise, Lesson
 from course.exercises.implementation import SETUP
 
@@ -110,7 +111,7 @@ def exercises_text(lesson: Lesson) -> str:
                 f"| {exercise.manual_points:g} | |"
             )
             total += exercise.manual_points
-    rows.append(f"| **all** | | **{total:g}** | {core:g} of them |")
+    rows.append(f"| **all** | | **{total:g}** | {core:g} core |")
     return "**Exercises of this lesson** (● marks the core)\n\n" + "\n".join(rows)
 
 
@@ -156,7 +157,8 @@ def _provided(exercise: Exercise) -> str:
 
 
 def _link(lesson_id: str) -> str:
-    return f"[{lesson_id.replace('_', ' ')}](../{lesson_id}/{lesson_id}.ipynb)"
+    title = find_lesson(lesson_id).title.partition(":")[0]
+    return f"[{title}](../{lesson_id}/{lesson_id}.ipynb)"
 
 
 def _markdown(grade_id: str, text: str, locked: bool = True) -> Any:
