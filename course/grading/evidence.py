@@ -7,50 +7,41 @@ live code as long as the watch over the running code is whole.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from course.exercises.exercise import Exercise
 from course.grading import by_hand
 from course.grading.score import Result
 
 # Ways to reach around a watch that runs in the same interpreter.
-_TOOLS = frozenset(
-    [
-        "setprofile",
-        "settrace",
-        "getprofile",
-        "__closure__",
-        "cell_contents",
-        "get_referents",
-        "get_referrers",
-        "get_objects",
-        "ctypes",
-        "CDLL",
-        "PyDLL",
-        "pythonapi",
-        "_ctypes",
-        "cffi",
-        "_getframe",
-        "_rotation_cy",
-        "memmove",
-        "__globals__",
-    ]
-)
+_PROFILING = ("setprofile", "settrace", "getprofile", "_getframe")
+_INSIDES = ("__closure__", "cell_contents", "get_referents", "get_referrers", "get_objects")
+_FOREIGN = ("ctypes", "_ctypes", "ctypeslib", "CDLL", "PyDLL", "pythonapi", "cffi", "memmove")
+_TOOLS = frozenset((*_PROFILING, *_INSIDES, *_FOREIGN, "_rotation_cy", "_rotation_xp"))
+# Ways to name something without its name in the source.
+_BUILDERS = frozenset(("getattr", "exec", "eval", "compile", "__import__", "vars", "__dict__"))
 
 
-def apply(result: Result, exercise: Exercise, sources: Sequence[str], blinded: bool) -> None:
+def apply(
+    result: Result, exercise: Exercise, cells: Sequence[tuple[str, str]], blinded: bool
+) -> None:
     """Take the points of an answer that tampered with the watch; says so in the messages.
 
+    What counts is a cell that uses such a tool and names a forbidden routine, or hides what it
+    names; and the exercise's own cell where another one holds the tool.
+
     Args:
-      sources: all of the student's cells so far, in order.
+      cells: `(grade id, source)` of all of the student's cells so far, in order.
       blinded: the watch's hook was gone after a call.
     """
-    tools = sorted({name for source in sources for name in names_in(source)} & _TOOLS)
-    if not blinded and not tools:
+    names = [(id, set(names_in(source))) for id, source in cells]
+    tools = sorted(set().union(*(found for _, found in names)) & _TOOLS)
+    if not tools and not blinded:
         return
-    mentioned = sorted({name for source in sources for name in names_in(source)})
-    forbidden = by_hand.forbidden_among(mentioned, exercise)
-    if not blinded and not (tools and (forbidden or _builds_names(sources))):
+    suspicious = [found for id, found in names if found & _TOOLS or id == exercise.id]
+    forbidden = by_hand.forbidden_among(sorted(set().union(*suspicious)), exercise)
+    hidden = any(found & _TOOLS and found & _BUILDERS for _, found in names)
+    if not blinded and not forbidden and not hidden:
         return
     result.points = 0.0
     for part in result.parts:
@@ -64,12 +55,6 @@ def apply(result: Result, exercise: Exercise, sources: Sequence[str], blinded: b
         f"Your code reaches around the check that `{exercise.id}` is written by hand "
         f"(with {how}){what}, so no points here.",
     )
-
-
-def _builds_names(sources: Iterable[str]) -> bool:
-    """Whether code builds code or names that the source does not show."""
-    builders = {"getattr", "exec", "eval", "compile", "__import__", "import_module", "vars"}
-    return any(builders & set(names_in(source)) for source in sources)
 
 
 def names_in(source: str) -> list[str]:

@@ -306,7 +306,7 @@ class _Run:
         self.session = Session(server, limits, trust)
         self._results: dict[str, Result] = {}
         self._problems: list[str] = []
-        self._sources: list[str] = []
+        self._sources: list[tuple[str, str]] = []
         self._count = 0
 
     def grade(self) -> GradedNotebook:
@@ -344,7 +344,7 @@ class _Run:
 
     def _run_student_cell(self, cell: Any) -> None:
         source = _source(cell)
-        self._sources.append(source)
+        self._sources.append((str(_about(cell).get("grade_id", "")), source))
         if not source.strip():
             self._show(cell, [], None)
             return
