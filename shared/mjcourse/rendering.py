@@ -112,6 +112,8 @@ class Painter:
         scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = full
         rect = mujoco.MjrRect(0, 0, columns, rows)
         pixels = np.empty((rows, columns, 3), np.uint8)
+        # Each drawing context has a buffer of its own; the last one that was made is bound.
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, drawing.context)
         mujoco.mjr_render(rect, scene, drawing.context)
         mujoco.mjr_readPixels(pixels, None, rect, drawing.context)
         return pixels[::-1]  # OpenGL's first row is the lowest
