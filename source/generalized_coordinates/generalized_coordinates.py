@@ -959,12 +959,25 @@ def step_by_adding(model, data):
     stretch(model, data.qpos[3:7] @ data.qpos[3:7])
 
 
+def box_alone():
+    """`joint_zoo` without the other bodies and their stands."""
+    spec = mujoco.MjSpec.from_file(str(model_path("joint_zoo")))
+    for name in ("ball", "slide", "hinge"):
+        spec.delete(spec.body(name))
+    for geom in list(spec.worldbody.geoms):
+        if geom.name != "floor":
+            spec.delete(geom)
+    return spec.compile()
+
+
+true_size = box_alone()
+
+
 def stretch(model, factor):
     """Draw the box `factor` times as large; its mass and inertia stay."""
-    size = load("joint_zoo")
     of_box = model.geom_bodyid == model.body("free").id
-    model.geom_size[of_box] = factor * size.geom_size[of_box]
-    model.geom_pos[of_box] = factor * size.geom_pos[of_box]
+    model.geom_size[of_box] = factor * true_size.geom_size[of_box]
+    model.geom_pos[of_box] = factor * true_size.geom_pos[of_box]
 
 
 def start_tumbling(model, data):
@@ -981,9 +994,9 @@ def long_axis(data):
 
 
 def draw_axes(model, data, scene):
-    centre = data.qpos[:3]
-    arrow(scene, centre, centre + 0.34 * long_axis(sphere.data), 0.008, (0.9, 0.6, 0.0, 1))
-    arrow(scene, centre, centre + 0.34 * long_axis(data), 0.006, (0.1, 0.1, 0.1, 1))
+    centre, far = data.qpos[:3], 0.15 * (data.qpos[3:7] @ data.qpos[3:7]) + 0.15
+    arrow(scene, centre, centre + far * long_axis(sphere.data), 0.010, (0.9, 0.6, 0.0, 1))
+    arrow(scene, centre, centre + far * long_axis(data), 0.006, (0.1, 0.1, 0.1, 1))
 
 
 def set_step(simulations, milliseconds):
@@ -1000,13 +1013,13 @@ def length(simulation):
     return np.linalg.norm(simulation.data.qpos[3:7])
 
 
-sphere = Simulation("joint_zoo", title="on the sphere", step=step_on_the_sphere, reset=start_tumbling, draw=draw_axes)
-adding = Simulation("joint_zoo", title="by adding", step=step_by_adding, reset=start_tumbling, draw=draw_axes)
+sphere = Simulation(box_alone(), title="on the sphere", step=step_on_the_sphere, reset=start_tumbling, draw=draw_axes)
+adding = Simulation(box_alone(), title="by adding", step=step_by_adding, reset=start_tumbling, draw=draw_axes)
 lab_adding = Lab(
     [sphere, adding],
     title="Adding a velocity to a quaternion",
     note="The same box and the same angular velocities; only the way of moving the orientation differs.",
-    camera={"azimuth": -90, "elevation": 8, "distance": 1.1, "lookat": (0.58, 0, 0.45)},
+    camera={"azimuth": -90, "elevation": -8, "distance": 1.3, "lookat": (0.58, 0, 0.45)},
     controls=[Slider("step", low=2, high=200, value=20, step=2, unit="ms", on_change=set_step, of="all")],
     readouts=[
         Readout("|q| on the sphere", lambda simulations: length(simulations[0]), digits=6, of="all"),
