@@ -43,13 +43,14 @@ class Table:
 
     Args:
       label: its caption; unique among the tables of its lab.
-      of_state: `(model, data) -> rows`, each a sequence of strings or numbers.
+      of_state: `(model, data) -> rows`, each a sequence of strings or numbers; or the text of an
+        SVG picture, shown under the caption as it stands.
       columns: the headings.
       digits: decimals of the numbers in it.
     """
 
     label: str
-    of_state: Callable[..., Sequence[Sequence[Any]]]
+    of_state: Callable[..., Sequence[Sequence[Any]] | str]
     columns: Sequence[str] = ()
     digits: int = 3
     of: Which = 0
@@ -123,8 +124,11 @@ def _line(label: str, cell: str, unit: str) -> str:
     )
 
 
-def table_html(table: Table, rows: Sequence[Sequence[Any]]) -> str:
-    """One `Table` as HTML; every cell is escaped."""
+def table_html(table: Table, rows: Sequence[Sequence[Any]] | str) -> str:
+    """One `Table` as HTML; every cell is escaped, a picture is not."""
+    if isinstance(rows, str):
+        caption = f'<div class="mjl-caption">{html.escape(table.label)}</div>'
+        return f'<div class="mjl-table">{caption}{rows[rows.find("<svg") :]}</div>'
     head = "".join(f'<th scope="col">{html.escape(str(c))}</th>' for c in table.columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{_cell(c, table.digits)}</td>" for c in row) + "</tr>"

@@ -27,6 +27,8 @@ CSS = """<style>
 .mjl .mjl-matrix{margin-left:auto}
 .mjl .mjl-matrix td{min-width:4.2em;padding:0}
 .mjl .mjl-table{margin-top:8px}
+.mjl .mjl-caption{font-weight:600;padding:0 2px 2px}
+.mjl .mjl-table svg{display:block;max-width:100%;height:auto}
 .mjl .mjl-table caption{caption-side:top;text-align:left;font-weight:600;padding:0 2px 2px;
   color:inherit}
 .mjl .mjl-table th,.mjl .mjl-table td{text-align:left;padding:2px 8px 2px 2px}
