@@ -489,8 +489,6 @@ class WireDoor:
             after = tuple(_after(arg, part) for arg, part in zip(args, parts[2:], strict=False))
         except wire.WireError as trouble:
             return Outcome(error=Error(("MalformedReply", "Exception"), str(trouble)))
-        # An answer that says less than it was given is taken as having changed nothing.
-        after += args[len(after) :]
         return Outcome(
             value=value,
             error=said,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -83,7 +82,7 @@ class Callbacks:
             case _:
                 raise wire.WireError("an argument of no known kind")
         after = After(base, changes(base, wire.unpack(fields)))
-        return materialised(after, base) if whole else after
+        return after.whole() if whole else after
 
 
 def changes(original: Any, said: Any) -> dict[str, np.ndarray]:
@@ -106,14 +105,3 @@ def changes(original: Any, said: Any) -> dict[str, np.ndarray]:
         ):
             raise wire.WireError("malformed: changed fields")
     return said
-
-
-def materialised(after: After, base: Any) -> Any:
-    """A real model or data: a copy of `base` with the real-valued fields that changed.
-
-    Addresses, counters and sizes stay as they are: MuJoCo trusts them.
-    """
-    whole = copy.copy(base)
-    real = [path for path, value in after.changes.items() if value.dtype.kind == "f"]
-    after.apply_to(whole, real)
-    return whole

@@ -8,6 +8,8 @@ wire (`course.grading.wire`). Exercises are written against `Door` and cannot te
 from __future__ import annotations
 
 import copy
+import functools
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -201,7 +203,7 @@ class LocalDoor:
         if isinstance(arg, Handle):
             return self._instances[arg.number]
         if callable(arg):
-            return arg
+            return _unwatched(arg)
         return copy.deepcopy(arg)
 
     def _after(self, arg: Any, left: Any, models: Mapping[int, bytes]) -> Any:
@@ -220,10 +222,10 @@ class LocalDoor:
 
     def _plain(self, value: Any) -> Any:
         """The value as it would come back over a wire."""
-        if value is None or isinstance(value, (bool, int, float, complex, str, slice)):
-            return value
         if isinstance(value, np.generic):
             return value.item()
+        if value is None or isinstance(value, (bool, int, float, complex, str, slice)):
+            return value
         if isinstance(value, np.ndarray) and value.dtype != object:
             return np.array(value)
         if isinstance(value, list):
@@ -238,3 +240,18 @@ class LocalDoor:
             return Unsupported(type(value).__name__, repr(value)[:80])
         self._instances.append(value)
         return Handle(len(self._instances) - 1, type(value).__name__)
+
+
+def _unwatched(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """A callback of the grader's, whose own calls of routines are not the answer's."""
+
+    @functools.wraps(callback)
+    def given(*args: Any, **kwargs: Any) -> Any:
+        hook = sys.getprofile()
+        sys.setprofile(None)
+        try:
+            return callback(*args, **kwargs)
+        finally:
+            sys.setprofile(hook)
+
+    return given

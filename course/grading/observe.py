@@ -6,6 +6,7 @@ therefore imports nothing of `course`, and knows nothing about exercises.
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
 import time
@@ -23,7 +24,8 @@ import numpy as np
 _VOLATILE = frozenset(
     {
         *("signature", "threadpool", "pstack", "pbase", "parena", "narena", "nbuffer", "timer"),
-        *("maxuse_stack", "maxuse_arena", "maxuse_con", "maxuse_efc", "solver_fwdinv"),
+        *("maxuse_stack", "maxuse_arena", "maxuse_con", "maxuse_efc"),
+        *("solver_fwdinv", "solver_niter", "solver_nnz"),  # not in the bytes of an MjData
     }
 )
 _NESTED = {mujoco.MjModel: ("opt",), mujoco.MjData: ("contact",)}
@@ -106,6 +108,7 @@ class After:
 
     def __init__(self, base: Any, changes: Mapping[str, np.ndarray], prefix: str = "") -> None:
         self._base, self._changes, self._prefix = base, dict(changes), prefix
+        self._whole: Any = None
 
     def __getattr__(self, name: str) -> Any:
         path = self._prefix + name
@@ -114,7 +117,9 @@ class After:
             return value if value.ndim else value.item()
         if not self._prefix and name in _NESTED.get(type(self._base), ()):
             return After(getattr(self._base, name), self._changes, f"{name}.")
-        return getattr(self._base, name)
+        value = getattr(self._base, name)
+        # Named access (`after.body("box").xpos`) reads the memory of a real model or data.
+        return getattr(self.whole(), name) if callable(value) and not self._prefix else value
 
     @property
     def changed(self) -> frozenset[str]:
@@ -125,6 +130,17 @@ class After:
     def changes(self) -> dict[str, np.ndarray]:
         """The fields that differ, by path."""
         return dict(self._changes)
+
+    def whole(self) -> Any:
+        """A real model or data: a copy of the original with the real-valued fields that changed.
+
+        Addresses, counters and sizes stay as they were: MuJoCo trusts them.
+        """
+        if self._whole is None:
+            self._whole = copy.copy(self._base)
+            real = [path for path, value in self._changes.items() if value.dtype.kind == "f"]
+            self.apply_to(self._whole, real)
+        return self._whole
 
     def apply_to(self, target: Any, fields: Sequence[str] | None = None) -> None:
         """Write the changed fields into `target` (an `MjModel` or `MjData` of the same model).
