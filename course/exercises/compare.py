@@ -105,7 +105,8 @@ class close:
             error = np.abs(have - want)
             if self.up_to_sign and want.ndim:
                 other = np.abs(have + want)
-                nearer = error.max(axis=-1, keepdims=True) <= other.max(axis=-1, keepdims=True)
+                size = [np.nan_to_num(e).max(axis=-1, keepdims=True) for e in (error, other)]
+                nearer = size[0] <= size[1]
                 error = np.where(nearer, error, other)
         return error
 
