@@ -220,7 +220,7 @@ def _verdict(record: Record, result: Mapping[str, Any]) -> str:
     left = len(record.misconceptions)
     for message in record.messages:
         aside = message.startswith("Follow-through")
-        css = ' class="named"' if left and not aside else ' class="small"'
+        css = ' class="named"' if left > 0 and not aside else ' class="small"'
         left -= not aside
         lines.append(f"<p{css}>{sentence(message)}</p>")
     return "".join(lines) + "</div>"

@@ -65,16 +65,17 @@ def attach(
 ) -> None:
     """Write results (`course.grading.score.Result`) and problems into a graded notebook.
 
-    An answer whose cell failed is said to have failed, not to be missing.
+    An answer whose cell failed is said to have failed, not to be missing; one that is still the
+    stub is said to be that, whatever its names hold.
     """
-    failures = _failures(notebook)
+    failures, untouched = _failures(notebook), _untouched(notebook)
     graded = {
         "results": [
             {
                 "exercise": r.exercise,
                 "points": float(r.points),
                 "max_points": float(r.max_points),
-                **_words(r, failures),
+                **_words(r, failures, untouched),
                 "parts": [
                     {"name": p.name, "points": float(p.points), "max_points": float(p.max_points)}
                     for p in r.parts
@@ -95,12 +96,28 @@ def _failures(notebook: Mapping[str, Any]) -> dict[str, str]:
     for cell in notebook.get("cells", []):
         data = cell.get("metadata", {}).get("nbgrader", {})
         for output in cell.get("outputs", []):
-            if data.get("solution") and output.get("output_type") == "error":
+            error = output.get("output_type") == "error"
+            if data.get("solution") and error and output.get("ename") != "NotImplementedError":
                 found[data["grade_id"]] = f"{output.get('ename')}: {output.get('evalue')}"
     return found
 
 
-def _words(result: Any, failures: Mapping[str, str]) -> dict[str, list[str]]:
+def _untouched(notebook: Mapping[str, Any]) -> set[str]:
+    """Grade ids of the solution cells that nobody has worked on, as nbgrader finds them."""
+    from nbformat import from_dict
+    from nbgrader.utils import compute_checksum
+
+    found = set()
+    for cell in notebook.get("cells", []):
+        data = cell.get("metadata", {}).get("nbgrader", {})
+        if data.get("solution") and data.get("checksum") == compute_checksum(from_dict(cell)):
+            found.add(data["grade_id"])
+    return found
+
+
+def _words(result: Any, failures: Mapping[str, str], untouched: set[str]) -> dict[str, list[str]]:
+    if result.exercise in untouched and not result.points:
+        return {"misconceptions": ["not_written"], "messages": ["Not written yet."]}
     failure = failures.get(result.exercise)
     if failure and result.misconceptions == ["not_written"]:
         said = f"The cell of your answer stopped with an error, so nothing is defined: {failure}"

@@ -217,15 +217,18 @@ def exercise_rows(records: Iterable[Record]) -> list[tuple[str, int, int, int, f
 def _misconceptions(report: LessonReport) -> str:
     """The commonest mistakes, with the sentence that the student reads."""
     who: dict[tuple[str, str], list[str]] = {}
+    said: dict[tuple[str, str], str] = {}
     for record in report.records:
-        for id in record.misconceptions:
+        own = [m for m in record.messages if not m.startswith("Follow-through")]
+        for id, words in zip(record.misconceptions, own, strict=False):
             who.setdefault((record.exercise, id), []).append(record.student)
+            said.setdefault((record.exercise, id), words)
     unwritten = Counter(e for (e, id), names in who.items() if id == "not_written" for _ in names)
     named = [(key, names) for key, names in who.items() if key[1] != "not_written"]
     named.sort(key=lambda item: (-len(item[1]), item[0]))
     rows = []
     for (exercise, id), names in named:
-        words = report.sentences.get((exercise, id), id.replace("_", " "))
+        words = report.sentences.get((exercise, id), said[exercise, id])
         rows.append(
             f'<tr><td class="number">{len(names)}</td><td>{bar(len(names), len(report.sheets))}'
             f"</td><td><code>{text(exercise)}</code></td><td>{sentence(words)}"
