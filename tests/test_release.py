@@ -21,6 +21,7 @@ from course.release.build import (
     release_notebook,
     source_notebook,
 )
+from course.release.stubs import StubbedSolutions
 from course.release.truth import BadTruth, read_truth, write_truth
 
 TRUTH = '''\
@@ -113,6 +114,29 @@ def test_a_function_gets_a_stub_that_raises_and_a_typed_answer_one_that_does_not
     assert "    raise NotImplementedError" in cell(release, "double").source
     assert cell(release, "guess").source == "guess = None  # an int\n# YOUR ANSWER HERE"
     assert "YOUR ANSWER HERE" in cell(release, "guess_explain").source
+
+
+def test_helper_methods_of_a_class_leave_a_comment_that_raises_nothing():
+    lines = [
+        "class A:",
+        "    def f(self):",
+        "        ### BEGIN SOLUTION",
+        "        return self._g()",
+        "        ### END SOLUTION",
+        "",
+        "    ### BEGIN SOLUTION",
+        "    def _g(self):",
+        "        return 1",
+        "    ### END SOLUTION",
+    ]
+    made = nbformat.v4.new_code_cell("\n".join(lines))
+    assert StubbedSolutions()._replace_solution_region(made, "python")
+    assert made.source.split("\n")[2:] == [
+        "        raise NotImplementedError",
+        "",
+        "    # YOUR ANSWER HERE",
+    ]
+    exec(made.source, {})
 
 
 def test_the_release_holds_no_metadata_but_ours(release):

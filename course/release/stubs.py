@@ -16,21 +16,23 @@ IN_TEXT = "YOUR ANSWER HERE"
 class StubbedSolutions(ClearSolutions):
     """nbgrader's `ClearSolutions` with a stub that fits its place.
 
-    Inside a function the stub raises `NotImplementedError`; in a cell of typed answers it is a
-    comment, so that an untouched notebook runs from top to bottom.
+    Inside a function the stub raises `NotImplementedError`; in a cell of typed answers, and where
+    helper methods of a class stood, it is a comment: an untouched notebook runs to its end.
     """
 
     def _replace_solution_region(self, cell: Any, language: str) -> bool:
         lines, kept = cell.source.split("\n"), []
         inside = replaced = False
-        for line in lines:
+        for number, line in enumerate(lines):
             mark = line.strip()
             if mark == BEGIN:
                 if inside:
                     raise RuntimeError("a solution region begins inside another")
                 inside = replaced = True
                 indent = re.match(r"\s*", line).group(0)  # type: ignore[union-attr]
-                code_stub = IN_FUNCTION if indent else AT_TOP
+                # Helper methods of ours stand in a class body, where nothing may be raised.
+                helpers = "".join(lines[number + 1 : number + 2]).lstrip().startswith(("def ", "@"))
+                code_stub = IN_FUNCTION if indent and not helpers else AT_TOP
                 stub = IN_TEXT if cell.cell_type == "markdown" else code_stub
                 kept.append(indent + stub)
             elif mark == END:
