@@ -279,6 +279,26 @@ def test_an_unanswered_exercise_does_not_prevent_handing_in(student, capsys):
     assert len(handed_in(student.parent)) == 1
 
 
+def test_the_same_file_is_not_handed_in_twice(student, capsys):
+    submit()
+    (copy,) = handed_in(student.parent)
+    capsys.readouterr()
+    submit()
+    assert f"handed in already, nothing has changed since: {copy}" in capsys.readouterr().out
+    assert handed_in(student.parent) == [copy]
+
+
+def test_a_notebook_without_any_answer_is_not_handed_in(student, capsys):
+    notebook = cells(STUB)
+    notebook[5] = text("YOUR ANSWER HERE", "double_explain")
+    notebook[7] = code("pass", "pair")
+    notebook[10] = code("nq = None", "knowledge_check")
+    student.write_bytes(data_of(notebook))
+    submit()
+    assert capsys.readouterr().out == "Nothing was handed in: no exercise is answered yet.\n"
+    assert handed_in(student.parent) == []
+
+
 # Which file it reads, and whether that is current.
 
 

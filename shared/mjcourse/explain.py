@@ -45,7 +45,7 @@ def _last_frame(
         code = frame.f_code
         if frame.f_globals is namespace and code is not skip and code.co_name != "<module>":
             # A comprehension or lambda has no name of its own worth telling.
-            name = code.co_qualname.rpartition("<locals>.")[2]
+            name = code.co_qualname.rpartition("<locals>.")[2].removesuffix(".__init__")
             name = "your code" if name.startswith("<") else name
             found = name, line, linecache.getline(code.co_filename, line).strip()
     return found

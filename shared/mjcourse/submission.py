@@ -30,7 +30,8 @@ def submit(path: str | Path | None = None, *, as_saved: bool = False) -> None:
     """Look the notebook over and write the file to hand in, with a receipt beside it.
 
     Unanswered exercises, failing checks, missing and copied cells are told with the heading where
-    to look; none of them prevents handing in. In Colab the file is also downloaded.
+    to look; none of them prevents handing in. A notebook without any answer, or the same file a
+    second time, is not written. In Colab the file is also downloaded.
 
     Args:
       path: of the notebook, where it cannot be found by itself.
@@ -61,7 +62,14 @@ def submit(path: str | Path | None = None, *, as_saved: bool = False) -> None:
         return
     statuses = overview.statuses(names) if opened.exercises else []
     seen = look_over(notebook, exercises, texts, statuses)
+    if not seen.answered:
+        print("Nothing was handed in: no exercise is answered yet.")
+        return
     print(findings_text(seen))
+    before = earlier_copy(notebook)
+    if before is not None:
+        print(f"\nThis file is handed in already, nothing has changed since: {before}")
+        return
     try:
         copy, receipt = hand_in(notebook, seen, datetime.now(UTC))
     except OSError as error:
@@ -87,6 +95,17 @@ def findings_text(seen: Lookover) -> str:
         for finding in seen.findings
     ]
     return "\n".join(lines)
+
+
+def earlier_copy(notebook: NotebookFile) -> Path | None:
+    """A copy beside the notebook that holds the same bytes, if there is one."""
+    if in_colab():
+        return None  # what was downloaded may be lost: give it again
+    for copy in sorted(notebook.folder.glob(f"{notebook.lesson}--*.ipynb")):
+        size = copy.stat().st_size
+        if size == len(notebook.data) and copy.read_bytes() == notebook.data:
+            return copy
+    return None
 
 
 def hand_in(notebook: NotebookFile, seen: Lookover, now: datetime) -> tuple[Path, str]:
