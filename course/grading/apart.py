@@ -165,7 +165,18 @@ class ForkServer:
         """
         scratch = tempfile.mkdtemp(prefix="mjcourse-")
         ours, theirs = socket.socketpair()
-        request = {
+        request = self._request(scratch, limits)
+        with theirs:
+            line = (json.dumps(request) + "\n").encode()
+            socket.send_fds(self._control, [line], [theirs.fileno()])
+        process_id = int(self._line(30.0))
+        student = Student(self, ours, process_id, scratch, limits)
+        student.check_confined()
+        return student
+
+    def _request(self, scratch: str, limits: Limits) -> dict[str, Any]:
+        """What the fork server is told of a new child."""
+        return {
             "scratch": scratch,
             "trust": self._trust,
             "allowance": {
@@ -174,13 +185,6 @@ class ForkServer:
                 "file_mb": max(limits.disk_mb // 2, 1),
             },
         }
-        with theirs:
-            line = (json.dumps(request) + "\n").encode()
-            socket.send_fds(self._control, [line], [theirs.fileno()])
-        process_id = int(self._line(30.0))
-        student = Student(self, ours, process_id, scratch, limits)
-        student.check_confined()
-        return student
 
     def end(self) -> int:
         """End the child; returns its status as `subprocess` counts it."""
@@ -258,11 +262,16 @@ class Student:
         Raises:
           SandboxMissing: it is not confined.
         """
-        kind, parts = self.receive(time.monotonic() + 30.0, "start")
-        if kind != messages.READY:
-            self.end()
-            missing = wire.unpack(parts[0]) if parts else "the student process did not start"
-            raise SandboxMissing(f"a submission could not be confined: {missing}")
+        missing = "the student process did not start"
+        try:
+            kind, parts = self.receive(time.monotonic() + 30.0, "start")
+            if kind == messages.READY:
+                return
+            missing = wire.unpack(parts[0])
+        except Stopped as stopped:
+            missing = f"{missing}: {stopped}"
+        self.end()
+        raise SandboxMissing(f"a submission could not be confined: {missing}")
 
     def send(self, kind: int, *parts: bytes) -> None:
         """Send a message; a process that does not read is stopped.

@@ -130,7 +130,7 @@ def confine(
     for name, step in steps:
         try:
             step()
-        except (OSError, ValueError, KeyError, AttributeError) as trouble:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as trouble:
             failed.append(f"{name}: {trouble}")
     if failed and insist:
         raise Missing("; ".join(failed))
