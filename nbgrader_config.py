@@ -15,12 +15,13 @@ c = get_config()  # noqa: F821  (traitlets gives it)
 try:
     sys.path.insert(0, str(CHECKOUT))
 
+    from nbgrader.converters import Autograde, GenerateAssignment
+    from nbgrader.preprocessors import ClearSolutions, Execute
+
     import course
     from course.grading.preprocessors import ExecuteApart
     from course.nbgrader_steps import RepairSubmission, StudentPage, name_submission
     from course.release.stubs import StubbedSolutions
-    from nbgrader.converters import Autograde, GenerateAssignment
-    from nbgrader.preprocessors import ClearSolutions, Execute
 
     if Path(course.__file__).resolve().parent != CHECKOUT / "course":
         raise ImportError(f"'course' is {course.__file__}, not the one beside this file")
