@@ -173,14 +173,16 @@ def status_board(statuses):
     plot.set(xlim=(1.9, 8.7), ylim=(9.35, 14.7))
     plot.axis("off")
     top = 14.6
-    for (name, *_, writes, _), status in zip(STAGES, statuses):
+    for (name, *_, writes, _), status in zip(STAGES, statuses, strict=False):
         stage_box(plot, top, 0.94, name, LOOKS[status][3], status)
         shown = writes.split("\n")[0]
         plot.text(2.15, top - 0.84, shown, fontsize=6.6, va="bottom", family="monospace")
         top -= 1.04
     out = io.StringIO()
     figure.savefig(out, format="svg")
-    said = ", ".join(f"{stage[0]} {LOOKS[s][3]}" for stage, s in zip(STAGES, statuses))
+    said = ", ".join(
+        f"{stage[0]} {LOOKS[s][3]}" for stage, s in zip(STAGES, statuses, strict=False)
+    )
     return out.getvalue().replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1)
 
 
@@ -274,9 +276,12 @@ def box_turn(model, data):
 def draw_box(model, data, scene):
     place = box_place(model, data)
     mjcourse.lab.ghost_body(scene, model, data, "box", place[:3], place[3:], (0.2, 0.5, 0.8, 0.35))
-    mjcourse.lab.marker(scene, place[:3] + (0, 0, 0.07), 0.012, (0.9, 0.6, 0.0, 1.0))
+    mjcourse.lab.marker(scene, place[:3] + np.array([0, 0, 0.07]), 0.012, (0.9, 0.6, 0.0, 1.0))
     mjcourse.lab.marker(
-        scene, data.xpos[model.body("box").id] + (0, 0, 0.07), 0.012, (0.0, 0.45, 0.7, 1.0)
+        scene,
+        data.xpos[model.body("box").id] + np.array([0, 0, 0.07]),
+        0.012,
+        (0.0, 0.45, 0.7, 1.0),
     )
 
 
@@ -637,16 +642,13 @@ def one_step_lag():
         mujoco.mj_step(model, data)
         after = evaluated(model, data)
 
-        def whose(read):
-            if np.array_equal(read(data), read(before)):
-                return "before"
-            return "after" if np.array_equal(read(data), read(after)) else "neither"
-
-        verdicts[name] = {
-            "xpos": whose(lambda d: d.xpos),
-            "sensordata": whose(lambda d: d.sensordata),
-            "contacts": whose(lambda d: d.contact.dist),
-        }
+        shown, old, new = ((d.xpos, d.sensordata, d.contact.dist) for d in (data, before, after))
+        verdicts[name] = {}
+        for field, value, then, now in zip(
+            ("xpos", "sensordata", "contacts"), shown, old, new, strict=True
+        ):
+            stale, fresh = np.array_equal(value, then), np.array_equal(value, now)
+            verdicts[name][field] = "before" if stale else "after" if fresh else "neither"
         print(f"{name:<20}" + "".join(f"{verdict:>12}" for verdict in verdicts[name].values()))
     return verdicts
 
@@ -1730,9 +1732,7 @@ def after_one_time_constant():
     figures["exact"] = float(filter_exact(0.0, 1.0, tau, tau))
     print(f"exact, any dt    {figures['exact']:.4f}")
 
-    figure, plot = style.axes(
-        "A filter with tau = 0.3 s, switched on at 0", "time (s)", "activation"
-    )
+    _, plot = style.axes("A filter with tau = 0.3 s, switched on at 0", "time (s)", "activation")
     times = np.linspace(0, 1.2, 200)
     plot.plot(times, 1 - np.exp(-times / tau), label="exact", lw=2)
     for k, dt in enumerate((0.03, 0.1, 0.45)):
@@ -1884,7 +1884,7 @@ def energy_drift():
     for name in INTEGRATORS:
         cells = (f"{worst[name, dt]:.2e} ({cost[name, dt]:.2f})" for dt in steps)
         print(f"{name:<14}" + "".join(f"{cell:>20}" for cell in cells))
-    figure, plots = plt.subplots(1, 2, figsize=(9.6, 3.9), layout="constrained", sharey=True)
+    _, plots = plt.subplots(1, 2, figsize=(9.6, 3.9), layout="constrained", sharey=True)
     from matplotlib.ticker import NullFormatter, ScalarFormatter
 
     style.dress(plots[0], "Error against step size", "step (ms)", "largest energy error (J)")
@@ -1895,7 +1895,7 @@ def energy_drift():
         errors = [worst[name, dt] for dt in steps]
         plots[0].loglog([1e3 * dt for dt in steps], errors, **look)
         plots[1].loglog([cost[name, dt] for dt in steps], errors, **look)
-    for plot, ticks in zip(plots, ((2.5, 5, 10, 20), (0.05, 0.1, 0.2, 0.5, 1, 2))):
+    for plot, ticks in zip(plots, ((2.5, 5, 10, 20), (0.05, 0.1, 0.2, 0.5, 1, 2)), strict=True):
         plot.set_xticks(ticks)
         plot.xaxis.set_major_formatter(ScalarFormatter())
         plot.xaxis.set_minor_formatter(NullFormatter())
@@ -1972,7 +1972,7 @@ def reset_race(scene):
 
 
 def set_step(simulations, milliseconds):
-    for scene, simulation in zip(CASES, simulations):
+    for scene, simulation in zip(CASES, simulations, strict=True):
         simulation.model.opt.timestep = 1e-3 * milliseconds
         for runner in runners(scene).values():
             runner.model.opt.timestep = 1e-3 * milliseconds
@@ -1980,7 +1980,7 @@ def set_step(simulations, milliseconds):
 
 def show_integrator(simulations, name):
     race.shown = name
-    for scene, simulation in zip(CASES, simulations):
+    for scene, simulation in zip(CASES, simulations, strict=True):
         simulation.data.qpos[:] = runners(scene)[name].data.qpos
 
 
