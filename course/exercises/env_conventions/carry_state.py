@@ -149,7 +149,7 @@ def _carry(seed, old, new, fields=STATE, label=""):
     def observe(outcome):
         old_model_after, old_after, new_model_after, new_after = outcome.args_after
         seen = {name: np.array(getattr(new_after, name)) for name in fields}
-        seen["spoiled"] = sorted(
+        seen["spoiled"] = bool(
             old_model_after.changed | old_after.changed | new_model_after.changed
         )
         return seen
