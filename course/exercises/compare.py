@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -13,10 +13,18 @@ from course.grading.observe import Handle, Unsupported
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Why a value is not the expected one: a sentence, and the largest error among numbers."""
+    """Why a value is not the expected one: a sentence, and the largest error where it is a number.
 
-    text: str
+    Most are never read (a diagnosis compares thousands of values), so the sentence may be given
+    as a function that makes it.
+    """
+
+    said: str | Callable[[], str]
     error: float = float("inf")
+
+    @property
+    def text(self) -> str:
+        return self.said if isinstance(self.said, str) else self.said()
 
 
 class Comparator(Protocol):
@@ -81,7 +89,7 @@ class close:
         have = as_numbers(got)
         if have is None:
             wanted = "a number" if want.ndim == 0 else f"numbers of shape {want.shape}"
-            return Mismatch(f"returned {show(got)}; {wanted} expected")
+            return Mismatch(lambda: f"returned {show(got)}; {wanted} expected")
         if have.shape != want.shape:
             return Mismatch(f"returned shape {have.shape}; {want.shape} expected")
         if want.size == 0:
@@ -96,9 +104,9 @@ class close:
         if not wrong.any():
             return None
         if np.isnan(have[wrong]).any():
-            return Mismatch(f"returned NaN: {show(have)}")
+            return Mismatch(lambda: f"returned NaN: {show(have)}")
         worst = float(np.max(error[wrong]))
-        return Mismatch(f"returned {show(have)}, off by {worst:.2g}", worst)
+        return Mismatch(lambda: f"returned {show(have)}, off by {worst:.2g}", worst)
 
     def _error(self, have: np.ndarray, want: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
@@ -131,7 +139,7 @@ class same:
     def __call__(self, got: Any, expected: Any) -> Mismatch | None:
         if self._key(got) == self._key(expected):
             return None
-        return Mismatch(f"returned {show(got)}")
+        return Mismatch(lambda: f"returned {show(got)}")
 
     def _key(self, value: Any) -> Any:
         if isinstance(value, np.ndarray):
@@ -178,6 +186,10 @@ class identical:
         return close(atol=1e-12)
 
 
+def _at(key: Any, mismatch: Mismatch) -> Callable[[], str]:
+    return lambda: f"[{key!r}] {mismatch.text}"
+
+
 @dataclass(frozen=True)
 class each:
     """A tuple, list or dict whose entries are compared by `entries` (one for all, or one each)."""
@@ -200,7 +212,7 @@ class each:
         for key in keys:
             mismatch = self._entry(key)(got[key], expected[key])
             if mismatch is not None:
-                return Mismatch(f"[{key!r}] {mismatch.text}", mismatch.error)
+                return Mismatch(_at(key, mismatch), mismatch.error)
         return None
 
     def _entry(self, key: Any) -> Comparator:
