@@ -56,6 +56,7 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
+        self.headers = {"Content-Type": "application/json"}  # for its REST interface
         self.url = f"http://127.0.0.1:{port}"
         self._log = (folder / "server.log").open("w", encoding="utf-8")
         own = {f"JUPYTER_{k}_DIR": str(folder / k.lower()) for k in ("CONFIG", "DATA", "RUNTIME")}
@@ -71,6 +72,7 @@ class Server:
                 f"--ServerApp.port={port}",
                 "--ServerApp.port_retries=0",
                 "--IdentityProvider.token=",
+                "--ServerApp.disable_check_xsrf=True",
                 "--ServerApp.jpserver_extensions={}",
                 "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
                 "--LabApp.news_url=None",
@@ -183,10 +185,8 @@ class Notebook:
         self.page.evaluate(
             """async () => {
                 const sessions = await (await fetch('/api/sessions')).json();
-                const xsrf = document.cookie.match(/_xsrf=([^;]+)/);
                 for (const s of sessions)
-                    await fetch('/api/sessions/' + s.id, {
-                        method: 'DELETE', headers: {'X-XSRFToken': xsrf ? xsrf[1] : ''}});
+                    await fetch('/api/sessions/' + s.id, {method: 'DELETE'});
             }"""
         )
 

@@ -178,7 +178,7 @@ class Lab:
     @property
     def time(self) -> float:
         """Simulated seconds since the last reset, of the first simulation."""
-        return self.simulations[0].time if self._run else 0.0
+        return self.simulations[0].time if self._run and not self.closed else 0.0
 
     @property
     def trouble(self) -> str | None:
@@ -195,6 +195,7 @@ class Lab:
             stage().call(self._run.release)
         if self._panel is not None:
             self._panel.close()
+            self._panel = None
 
     def __enter__(self) -> Lab:
         return self

@@ -332,11 +332,14 @@ class Running:
         return ". ".join(parts) + "."
 
     def release(self) -> None:
-        """Stop for good, and free what is drawn with."""
+        """Stop for good, and free what is large: IPython's `Out` may keep the lab itself alive."""
         self._closed, self.playing = True, False
+        self.panel = None
         self.recorder.clear()
+        self.strips.clear()
         for simulation in self.simulations:
             stage().painter.release(simulation.assets)
+            simulation.unload()
 
     def _draw_one(self, simulation: Simulation, option: mujoco.MjvOption, full: bool) -> np.ndarray:
         def decorate(scene: mujoco.MjvScene) -> None:

@@ -81,6 +81,10 @@ class Simulation:
         self.data = mujoco.MjData(self.model)
         self.camera = Camera(self.model, default_view if self.view is None else self.view)
 
+    def unload(self) -> None:
+        """Let go of model and data."""
+        del self.model, self.data
+
     @property
     def assets(self) -> Hashable:
         """What names this scene's uploads to OpenGL: equal for two simulations of one scene."""
