@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,8 @@ from course.paths import CHECKOUT, release_path
 LIST = "published.json"
 # What the wheel is made of; nothing else of the checkout is near when it is built.
 WHEEL_SOURCES = ("pyproject.toml", "LICENSE", "shared", "models")
-# Text that only an instructor's notebook holds.
-SECRETS = ("BEGIN SOLUTION", "HIDDEN TESTS", "course.grading", "course.exercises")
+# Text that only the instructor's side holds, as patterns.
+SECRETS = ("BEGIN SOLUTION", "HIDDEN TESTS", r"\bcourse\.(exercises|grading|settings|publish)\b")
 
 
 class NotPublished(RuntimeError):
@@ -75,9 +76,9 @@ def student_files() -> dict[str, bytes]:
                 f"the release of {lesson} is missing; `python -m course release` builds it"
             )
         data = path.read_bytes()
-        for secret in SECRETS:
-            if secret.encode() in data:
-                raise NotPublished(f"the release of {lesson} holds {secret!r}: not for students")
+        secret = re.search("|".join(SECRETS), data.decode())
+        if secret is not None:
+            raise NotPublished(f"the release of {lesson} holds {secret[0]!r}: not for students")
         files[settings.release_path(lesson)] = data
     with tempfile.TemporaryDirectory() as folder:
         wheel = build_wheel(Path(folder))

@@ -52,10 +52,13 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def installed(python: Path) -> dict[str, str]:
-    done = subprocess.run(
-        [python, "-m", "pip", "list", "--format", "json"], capture_output=True, check=True
+    """Version by name of every package of an environment."""
+    probe = (
+        "import json, importlib.metadata as m\n"
+        "print(json.dumps({d.name.lower(): d.version for d in m.distributions()}))"
     )
-    return {p["name"].lower(): p["version"] for p in json.loads(done.stdout)}
+    done = subprocess.run([python, "-I", "-c", probe], capture_output=True, check=True)
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
