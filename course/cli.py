@@ -236,10 +236,13 @@ def _adopt(given: argparse.Namespace) -> int:
 
 
 def _verify(given: argparse.Namespace) -> int:
-    from course.verify import table, verify
+    from course.verify import seconds_of_full_solution, table, verify
 
     verdicts = verify(_asked(given))
     print(table(verdicts))
+    for lesson_id in _asked(given):
+        seconds = seconds_of_full_solution(lesson_id)
+        print(f"{lesson_id}: a full solution is graded in {seconds:.2f} s")
     return 1 if any(verdict.trouble for verdict in verdicts) else 0
 
 
@@ -288,12 +291,14 @@ def _grade(given: argparse.Namespace) -> int:
     _write_json(given, outcome.to_json())
     for student, lesson, reason in outcome.lost:
         print(f"lost: {student} {lesson}: {reason}", file=sys.stderr)
-    return 1 if outcome.lost else 0
+    return 1 if outcome.failed else 0
 
 
-def _print_problems(problems: Sequence[Any]) -> None:
-    for problem in problems:
+def _print_problems(problems: Sequence[Any], limit: int = 40) -> None:
+    for problem in problems[:limit]:
         print(f"  {problem.student}  {problem.lesson}  {problem.kind}: {problem.message}")
+    if len(problems) > limit:
+        print(f"  ... and {len(problems) - limit} more; the class report lists all")
 
 
 def _feedback(given: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -208,7 +209,9 @@ def release_lessons(lessons: Iterable[str] = LESSONS, *, write: bool = True) -> 
       BadTruth: a truth cannot be built.
     """
     built = []
-    for lesson_id in tqdm(list(lessons), desc="release", unit="lesson", leave=False):
+    for lesson_id in tqdm(
+        list(lessons), desc="release", unit="lesson", leave=False, disable=not sys.stderr.isatty()
+    ):
         path = source_path(lesson_id)
         if edited_by_hand(path):
             raise EditedByHand(
