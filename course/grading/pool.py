@@ -146,7 +146,7 @@ def _graded(
                 running.clear()
                 pool = _renewed(pool, make)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        _stop(pool, running)
 
 
 def _next(source: Iterator[Job]) -> _Waiting | None:
@@ -155,8 +155,14 @@ def _next(source: Iterator[Job]) -> _Waiting | None:
 
 
 def _renewed(pool: Executor, make: Callable[[], Executor]) -> Executor:
-    pool.shutdown(wait=False, cancel_futures=True)
+    pool.shutdown(wait=False)
     return make()
+
+
+def _stop(pool: Executor, running: Iterable[Future[GradedNotebook]]) -> None:
+    for future in running:
+        future.cancel()
+    pool.shutdown(wait=True)
 
 
 def _worker_died(trouble: BaseException | None) -> bool:
