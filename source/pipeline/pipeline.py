@@ -695,7 +695,7 @@ def callback_counts():
 
 # %%
 @experiment
-def split_step_under_rk4():
+def split_step():
     results = {}
     for name, integrator, split in (
         ("mj_step, RK4 selected", "RK4", False),

@@ -23,11 +23,12 @@ def reference():
 
 def _quaternions(model):
     """Addresses in `qpos` of the quaternions of free and ball joints."""
-    free, ball = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL
+    free, ball = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+    kinds = [int(kind) for kind in model.jnt_type]
     return [
-        int(model.jnt_qposadr[j]) + (3 if model.jnt_type[j] == free else 0)
-        for j in range(model.njnt)
-        if model.jnt_type[j] in (free, ball)
+        int(model.jnt_qposadr[j]) + (3 if kind == free else 0)
+        for j, kind in enumerate(kinds)
+        if kind in (free, ball)
     ]
 
 
