@@ -453,3 +453,11 @@ def test_follow_through_does_not_pay_for_a_mistake_of_ones_own():
     names = cell("def halve(x):\n    return 2 * x\ndef quarter(x):\n    return halve(x)")
     result = score_with_follow_through(prepare(quartering(halve)), LocalDoor(names), [halve])
     assert result.points == 0
+
+
+@pytest.mark.parametrize("value", [[1, (2, 3)], [0, [1], []], (), [], [None], np.array([]), [1j]])
+def test_a_ragged_or_empty_value_can_be_shown_and_compared(value):
+    for compare in (close(), same(), identical(), each()):
+        mismatch = compare(value, np.array([1.0, 2.0]))
+        assert mismatch is not None
+        assert mismatch.text

@@ -39,9 +39,8 @@ class Comparator(Protocol):
 
 def show(value: Any, digits: int = 4) -> str:
     """A value in a few words for a message."""
-    if isinstance(value, np.ndarray) or (
-        isinstance(value, (list, tuple)) and value and isinstance(value[0], (int, float))
-    ):
+    numbers = as_numbers(value) if isinstance(value, (np.ndarray, list, tuple)) else None
+    if numbers is not None and numbers.ndim and numbers.size:
         with np.printoptions(precision=digits, suppress=True, threshold=12, edgeitems=3):
             text = np.array2string(np.asarray(value), separator=", ").replace("\n", "")
     elif isinstance(value, float):
