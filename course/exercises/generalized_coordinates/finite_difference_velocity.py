@@ -8,6 +8,7 @@ import numpy as np
 from course.exercises.compare import close
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import configuration, scene, zoo
+from course.exercises.implementation import Implementation
 from mjcourse.models import load
 
 exercise = Exercise(
@@ -39,7 +40,9 @@ def trajectory(model: mujoco.MjModel, rng: np.random.Generator, rows: int, dt: f
     return np.array(recorded)
 
 
-def walk(model: mujoco.MjModel, label: str, seed: int, rows: int = 6) -> Case:
+def walk(
+    model: mujoco.MjModel, label: str, seed: int, rows: int = 6, unchanged: bool = False
+) -> Case:
     rng = np.random.default_rng(seed)
     dt = rng.uniform(0.03, 0.2)
     return call(
@@ -49,7 +52,7 @@ def walk(model: mujoco.MjModel, label: str, seed: int, rows: int = 6) -> Case:
         dt,
         label=label,
         compare=close(1e-9),
-        unchanged=True,
+        unchanged=unchanged,
     )
 
 
@@ -68,8 +71,8 @@ def ordinary():
 def edges():
     model = scene("f", "b-h", seed=55)
     return [
-        walk(zoo(), "joint_zoo", 56, 9),
-        walk(zoo(), "two rows", 57, 2),
+        walk(zoo(), "joint_zoo", 56, 9, unchanged=True),
+        walk(zoo(), "two rows", 57, 2, unchanged=True),
         walk(model, "two rows", 58, 2),
         walk(zoo(), "one row", 59, 1),
         walk(model, "one row", 60, 1),
@@ -86,6 +89,24 @@ _DIFF = (
 def plain_difference():
     def finite_difference_velocity(model, qpos_traj, dt):
         return np.diff(qpos_traj, axis=0) / dt
+
+
+@exercise.misconception(_DIFF, id="plain_difference")
+def plain_gradient():
+    def finite_difference_velocity(model, qpos_traj, dt):
+        return np.gradient(qpos_traj, dt, axis=0)
+
+
+@exercise.misconception(_DIFF, id="plain_difference")
+def plain_difference_without_dt():
+    def finite_difference_velocity(model, qpos_traj, dt):
+        return np.diff(qpos_traj, axis=0)
+
+
+@exercise.misconception(_DIFF, id="plain_difference")
+def plain_difference_of_the_last_columns():
+    def finite_difference_velocity(model, qpos_traj, dt):
+        return np.diff(qpos_traj, axis=0)[:, -model.nv :] / dt
 
 
 @exercise.misconception(_DIFF, id="plain_difference")
@@ -378,6 +399,95 @@ def changes_the_trajectory():
             mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
             qpos_traj[t] = 0
         return out
+
+
+# More mistakes: the right rows, of which something else is returned.
+CELL = """\
+def finite_difference_velocity(model, qpos_traj, dt):
+    {first}
+    rows = np.zeros((len(qpos_traj) - 1, model.nv))
+    for t in range(len(rows)):
+        mujoco.mj_differentiatePos(model, rows[t], dt, qpos_traj[t], qpos_traj[t + 1])
+    return {result}
+"""
+
+
+def _mistake(id: str, text: str, *results: str, first: str = "pass") -> None:
+    for result in results:
+        cell = CELL.format(first=first, result=result)
+        exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_mistake(
+    "buffer_of_nq_entries",
+    "Your rows have nq entries; a velocity has nv. `mj_differentiatePos` needs a buffer of nv "
+    "numbers, and refuses another.",
+    "np.hstack([rows, np.zeros((len(rows), model.nq - model.nv))])",
+)
+exercise.misconceptions.append(
+    Implementation(
+        "buffer_of_nq_entries",
+        exercise.misconceptions[-1].text,
+        CELL.format(first="pass", result="rows").replace("model.nv))", "model.nq))"),
+    )
+)
+_mistake(
+    "one_velocity_for_all",
+    "Your result is one velocity for the whole recording; one for each gap between rows is asked "
+    "for.",
+    "rows.mean(axis=0)",
+    "rows[0] if len(rows) else rows",
+    "rows[-1] if len(rows) else rows",
+)
+_mistake(
+    "differences_of_differences",
+    "You difference twice: that is the acceleration, with one row less.",
+    "np.diff(rows, axis=0) / dt if len(rows) else rows",
+    "np.diff(rows, axis=0) if len(rows) else rows",
+)
+_mistake(
+    "swapped_and_divided_twice",
+    "Two mistakes: the configurations are swapped (the sign), and you divide by dt twice.",
+    "-rows / dt",
+)
+_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return None")
+_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return np.zeros(model.nv)")
+_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return []")
+_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return np.array([[]])")
+_mistake("one_row", _ONE_ROW, "rows", first='if len(qpos_traj) < 2: raise ValueError("one row")')
+_mistake(
+    "squeezed",
+    "For two rows your result loses an axis: the shape is (1, nv) there, not (nv,).",
+    "rows.squeeze()",
+    "rows[0] if len(rows) == 1 else rows",
+)
+_mistake(
+    "shifted_by_a_row",
+    "Your rows are shifted by one: row t is the velocity from row t to row t + 1.",
+    "np.roll(rows, 1, axis=0)",
+    "np.roll(rows, -1, axis=0)",
+    "np.vstack([np.zeros(model.nv), rows])[:-1]",
+)
+_mistake(
+    "half_as_large",
+    "Your velocities are half as large as they should be: the time between two rows is dt.",
+    "rows / 2",
+)
+_mistake(
+    "flat",
+    "Your result is one long row; a row for each gap is asked for, (T - 1, nv).",
+    "rows.ravel()",
+)
+exercise.misconceptions.append(
+    Implementation(
+        "central_differences",
+        "Differences are taken over two steps; row t is asked to be the velocity from row t to "
+        "row t + 1.",
+        CELL.format(first="last = len(qpos_traj) - 1", result="rows")
+        .replace("rows[t], dt,", "rows[t], 2 * dt,")
+        .replace("qpos_traj[t + 1]", "qpos_traj[min(t + 2, last)]"),
+    )
+)
 
 
 @exercise.variant("rows stacked, a guard for a single row")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from course.exercises.compare import close, satisfies
+from course.exercises.compare import as_numbers, close, satisfies
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import scene, turned, unit
+from course.exercises.implementation import Implementation
+from course.grading.door import Outcome
 
 exercise = Exercise(
     "free_joint_velocity",
@@ -30,10 +32,49 @@ def reference():
     return {"free_joint_velocity": free_joint_velocity}
 
 
-def between(pose1: np.ndarray, pose2: np.ndarray, dt: float, label: str = "") -> Case:
-    return call(
-        "free_joint_velocity", pose1, pose2, dt, label=label, compare=close(1e-10), unchanged=True
-    )
+HALVES = {"all six": slice(0, 6), "linear half": slice(0, 3), "angular half": slice(3, 6)}
+
+
+def half_of(part: slice):
+    """What is looked at: some of the six numbers; all that came where they are not six."""
+
+    def look(outcome: Outcome) -> object:
+        value = outcome.value
+        return (
+            value[part] if isinstance(value, (list, tuple, np.ndarray)) and _six(value) else value
+        )
+
+    return look
+
+
+def _six(value: object) -> bool:
+    numbers = as_numbers(value)
+    return numbers is not None and numbers.shape == (6,)
+
+
+def between(
+    pose1: np.ndarray,
+    pose2: np.ndarray,
+    dt: float,
+    label: str = "",
+    *,
+    halves: tuple[str, ...] = ("linear half", "angular half"),
+    unchanged: bool = False,
+) -> list[Case]:
+    """The two halves, each a case: a mistake in one says nothing about the other."""
+    return [
+        call(
+            "free_joint_velocity",
+            pose1,
+            pose2,
+            dt,
+            label=f"{label}, {half}" if label else half,
+            observe=half_of(HALVES[half]),
+            compare=close(1e-10),
+            unchanged=unchanged,
+        )
+        for half in halves
+    ]
 
 
 def _either_sign(got: object, expected: object) -> str | None:
@@ -60,7 +101,7 @@ def ordinary_cases(seed: int, count: int) -> list[Case]:
     cases = []
     for _ in range(count):
         start = pose(rng)
-        cases.append(between(start, moved(rng, start), rng.uniform(0.05, 0.7)))
+        cases += between(start, moved(rng, start), rng.uniform(0.05, 0.7))
     return cases
 
 
@@ -68,7 +109,8 @@ def ordinary_cases(seed: int, count: int) -> list[Case]:
 def ordinary():
     start = np.r_[np.zeros(3), 1.0, np.zeros(3)]
     end = np.r_[0.005, 0, 0, turned(start[3:], np.array([0, 0, 0.1]))]
-    return [*ordinary_cases(70, 20), between(start, end, 0.05, "the lesson's example")]
+    example = between(start, end, 0.05, "the lesson's example", halves=("all six",))
+    return [*example, *ordinary_cases(70, 15)]
 
 
 @exercise.part("edge cases: -q, no turn, no motion, half a turn", points=1)
@@ -78,15 +120,15 @@ def edges():
     for _ in range(3):
         start = pose(rng)
         far = moved(rng, start) * [1, 1, 1, -1, -1, -1, -1]
-        cases.append(between(start, far, 0.1, "the other sign of the second quaternion"))
+        cases += between(start, far, 0.1, "the other sign of quaternion 2", unchanged=True)
         shifted = np.r_[start[:3] + rng.uniform(-0.5, 0.5, 3), start[3:]]
-        cases.append(between(start, shifted, 0.05, "moved, not turned"))
+        cases += between(start, shifted, 0.05, "moved, not turned")
         other = shifted * [1, 1, 1, -1, -1, -1, -1]
-        cases.append(between(start, other, 0.05, "moved, not turned, the other sign"))
-        cases.append(between(start, start.copy(), 0.05, "no motion"))
+        cases += between(start, other, 0.05, "moved, not turned, the other sign")
+        cases += between(start, start.copy(), 0.05, "no motion", unchanged=True)
         spun = np.r_[start[:3], turned(start[3:], unit(rng, 3) * 0.7)]
         spun[3:] *= np.sign(spun[3:] @ start[3:])
-        cases.append(between(start, spun, 0.1, "turned, not moved"))
+        cases += between(start, spun, 0.1, "turned, not moved")
         half = np.r_[start[:3] + 0.1, turned(start[3:], np.pi * unit(rng, 3))]
         cases.append(
             call(
@@ -384,6 +426,153 @@ def scalar_last():
         s = np.linalg.norm(r[1:])
         turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
         return np.r_[b[:3] - a[:3], turn] / dt
+
+
+# More mistakes: a and b are the two poses, r the relative quaternion.
+CELL = """\
+def mul(a, b):
+    w, x, y, z = a
+    left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    return left @ b
+
+
+def conj(q):
+    return np.asarray(q) * [1, -1, -1, -1]
+
+
+def rotate(q, v):
+    return mul(mul(q, np.r_[0, v]), conj(q))[1:]
+
+
+def log(r):
+    r = -r if r[0] < 0 else r
+    sine = np.linalg.norm(r[1:])
+    return np.zeros(3) if sine < 1e-15 else 2 * np.arctan2(sine, r[0]) * r[1:] / sine
+
+
+def euler(q):
+    w, x, y, z = q
+    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
+    return np.array([roll, pitch, np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))])
+
+
+def free_joint_velocity(qpos1, qpos2, dt):
+    {first}
+    a, b = np.asarray(qpos1, float), np.asarray(qpos2, float)
+    r = mul(conj(a[3:]), b[3:])
+    linear, angular = {linear}, {angular}
+    return {result}
+"""
+RIGHT = {
+    "first": "pass",
+    "linear": "(b[:3] - a[:3]) / dt",
+    "angular": "log(r) / dt",
+    "result": "np.r_[linear, angular]",
+}
+
+
+def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
+    for change in changes:
+        cell = CELL.format(**(RIGHT | change))
+        exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_mistake(
+    "linear_in_body_frame",
+    _LINEAR,
+    {"linear": "rotate(conj(b[3:]), b[:3] - a[:3]) / dt"},
+    {"linear": "rotate(b[3:], b[:3] - a[:3]) / dt"},
+    {"linear": "(rotate(conj(b[3:]), b[:3]) - rotate(conj(a[3:]), a[:3])) / dt"},
+)
+_mistake(
+    "angular_in_world_frame",
+    _WORLD,
+    {"angular": "2 * mul(b[3:] - a[3:], conj(a[3:]))[1:] / dt"},
+    {"angular": "rotate(b[3:], log(r)) / dt"},
+)
+_mistake(
+    "angular_in_world_frame_and_half",
+    "Two mistakes in the angular part: it is in the world frame (take q1^-1 * q2), and a factor 2 "
+    "is missing.",
+    {"angular": "0.5 * log(mul(b[3:], conj(a[3:]))) / dt"},
+)
+_mistake(
+    "missing_factor_2",
+    "A factor 2 is missing in the angular part: the quaternion of a turn holds half its angle.",
+    {"angular": "(-r if r[0] < 0 else r)[1:] / dt"},
+    {"angular": "r[1:] / dt"},
+)
+_mistake(
+    "axis_not_normalised",
+    "The axis in your angular part is not of unit length: divide the vector part of the relative "
+    "quaternion by its norm.",
+    {"angular": "2 * np.arctan2(np.linalg.norm(r[1:]), abs(r[0])) * r[1:] / dt"},
+    {"angular": "2 * np.arccos(np.clip(r[0], -1, 1)) * r[1:] / dt"},
+)
+_mistake(
+    "euler_differences",
+    "Your angular part subtracts Euler angles. Their rates are no angular velocity: take the "
+    "logarithm of q1^-1 * q2.",
+    {"angular": "(euler(b[3:]) - euler(a[3:])) / dt"},
+)
+_mistake(
+    "sum_for_difference",
+    "The linear part of your result adds the positions; the later one minus the earlier one is "
+    "asked for.",
+    {"linear": "(b[:3] + a[:3]) / dt"},
+)
+_mistake(
+    "position_for_velocity",
+    "The linear part of your result is the second position; a velocity is the difference of the "
+    "two over dt.",
+    {"linear": "b[:3]"},
+    {"linear": "b[:3] / dt"},
+)
+_mistake(
+    "swapped_order",
+    _BACK,
+    {"linear": "(a[:3] - b[:3]) / dt"},
+    {"angular": "-log(r) / dt"},
+)
+_mistake(
+    "seven_numbers",
+    "Your result has seven numbers; a free joint's velocity has six: the angular part is three.",
+    {"result": "np.r_[linear, 0, angular]"},
+)
+_mistake(
+    "one_half_only",
+    "Your result is one half only; six numbers are asked for, linear and then angular.",
+    {"result": "angular"},
+    {"result": "linear"},
+)
+_mistake(
+    "two_arrays",
+    "Your result is a pair of arrays; one array of six numbers is asked for.",
+    {"result": "(linear, angular)"},
+    {"result": "np.array([linear, angular])"},
+)
+_mistake(
+    "long_way_round",
+    "Your angular part takes the long way round when the two quaternions have opposite signs: q "
+    "and -q are one orientation. Flip the relative quaternion when its scalar part is negative.",
+    {
+        "angular": "np.zeros(3) if np.linalg.norm(r[1:]) < 1e-9 else "
+        "2 * np.arccos(np.clip(r[0], -1, 1)) * r[1:] / np.linalg.norm(r[1:]) / dt"
+    },
+)
+_mistake(
+    "flips_the_scalar_part_only",
+    "Where the two quaternions have opposite signs the angular part points the wrong way: flip "
+    "the whole relative quaternion, not its scalar part alone.",
+    {"angular": "log(np.r_[abs(r[0]), r[1:]]) / dt"},
+)
+_mistake(
+    "writes_into_the_input",
+    "Your code changes a pose that it is given; work on copies.",
+    {"first": "qpos2[3:] *= -1 if qpos1[3:] @ qpos2[3:] < 0 else 1"},
+    {"first": "qpos1[4:] *= -1", "angular": "log(mul(a[3:], b[3:])) / dt"},
+)
 
 
 @exercise.variant("arctangent and a guard, plain Python, a list comes back")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+
 import mujoco
 import numpy as np
 
 from course.exercises.compare import quaternion
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import unit
+from course.exercises.implementation import Implementation
 
 
 def mul(a, b):
@@ -44,9 +47,17 @@ def reference():
     return {"integrate_quat": integrate_quat}
 
 
-def step(quat: np.ndarray, omega: np.ndarray, dt: float, label: str = "") -> Case:
+def step(
+    quat: np.ndarray, omega: np.ndarray, dt: float, label: str = "", unchanged: bool = False
+) -> Case:
     return call(
-        "integrate_quat", quat, omega, dt, label=label, compare=quaternion(1e-10), unchanged=True
+        "integrate_quat",
+        quat,
+        omega,
+        dt,
+        label=label,
+        compare=quaternion(1e-10),
+        unchanged=unchanged,
     )
 
 
@@ -81,7 +92,10 @@ def edges():
 @exercise.part("contract: a unit result, inputs left alone", points=1)
 def contract():
     rng = np.random.default_rng(23)
-    cases = ordinary_cases(24, 4)
+    cases = []
+    for _ in range(6):
+        omega = unit(rng, 3) * rng.uniform(0.3, 4)
+        cases.append(step(unit(rng), omega, rng.uniform(0.05, 0.7), unchanged=True))
     for factor, label in (
         (1 + 1e-7, "input off unit by rounding"),
         (1.02, "input 2 percent too long"),
@@ -489,6 +503,82 @@ def degrees():
         if angle < 1e-15:
             return q
         return mul(q, np.r_[np.cos(angle / 2), np.sin(angle / 2) * phi / angle])
+
+
+# More mistakes: the right answer with its turn (phi, in radians) or its last line put wrong.
+CELL = """\
+def integrate_quat(quat, omega, dt):
+    q = np.asarray(quat, float) / np.linalg.norm(quat)
+    omega = np.asarray(omega, float)
+    speed = np.linalg.norm(omega)
+    if speed < 1e-15:
+        return {rest}
+    phi = {phi}
+    angle = np.linalg.norm(phi)
+    axis = phi / angle
+    turn = np.r_[np.cos(angle / 2), np.sin(angle / 2) * axis]
+    back = turn * [1, -1, -1, -1]
+    return {result}
+"""
+RIGHT = {"rest": "q", "phi": "omega * dt", "result": "mul(q, turn)"}
+
+
+def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
+    for change in changes:
+        cell = inspect.getsource(mul) + "\n\n" + CELL.format(**(RIGHT | change))
+        exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_mistake(
+    "left_product_and_no_half",
+    "Two mistakes: the increment multiplies from the left (world axes; it belongs on the right), "
+    "and the half angle is missing.",
+    {"phi": "2 * omega * dt", "result": "mul(turn, q)"},
+)
+_mistake("turns_backward", _BACKWARD, {"result": "mul(back, q)"}, {"result": "mul(q, back)"})
+_mistake(
+    "conjugated",
+    "Your result is the conjugate of the right one: it turns world axes into body axes. Give q "
+    "itself.",
+    {"result": "mul(q, turn) * [1, -1, -1, -1]"},
+)
+_mistake(
+    "speed_lost",
+    "The speed of the rotation is lost: your turn is dt about the axis, as if the rate were "
+    "1 rad/s. The angle is |omega| dt.",
+    {"phi": "omega / speed * dt"},
+    {"phi": "omega / speed"},
+)
+_mistake(
+    "dt_twice",
+    "The time step is applied twice: the turn is `omega * dt`.",
+    {"phi": "omega * dt * dt"},
+)
+_mistake(
+    "degrees",
+    "`omega` is taken for degrees a second, or the turn is converted into degrees; "
+    "the course's unit is the radian everywhere.",
+    {"phi": "np.degrees(omega * dt)"},
+)
+_mistake(
+    "long_turns_cut",
+    "Turns by more than half a turn are cut or folded in your code. Nothing has to be done about "
+    "them: sine and cosine go on.",
+    {"phi": "omega / speed * min(speed * dt, np.pi)"},
+    {"phi": "omega / speed * ((speed * dt) % np.pi)"},
+    {"phi": "omega / speed * min(speed * dt, 2 * np.pi)"},
+)
+_mistake(
+    "rest_becomes_identity",
+    "At rest your code returns the identity: no turn means that the orientation stays as it is.",
+    {"rest": "np.array([1.0, 0, 0, 0])"},
+)
+_mistake(
+    "drops_the_sign",
+    "A number of your result has lost its sign (an absolute value): that is another orientation.",
+    {"result": "np.abs(mul(q, turn))"},
+    {"result": "(lambda r: np.r_[abs(r[0]), r[1:]])(mul(q, turn))"},
+)
 
 
 @exercise.variant("the product as a 4 x 4 matrix")

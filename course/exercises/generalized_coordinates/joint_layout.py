@@ -8,6 +8,7 @@ import numpy as np
 from course.exercises.compare import same
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import scene, zoo
+from course.exercises.implementation import Implementation
 from course.grading.door import Outcome
 from mjcourse.models import load
 
@@ -40,8 +41,11 @@ def _bounds(part: object, size: int) -> object:
     return ("slice", start, stop, part.step or 1)
 
 
-def layout_of(model: mujoco.MjModel):
-    """What is looked at: a tuple of `(name, type, bounds, bounds)`."""
+COLUMNS = ("names", "types", "slices of qpos", "slices of qvel")
+
+
+def column_of(model: mujoco.MjModel, column: int):
+    """What is looked at: one column of the list; the whole of it where it is no list of fours."""
 
     def look(outcome: Outcome) -> object:
         value = outcome.value
@@ -53,47 +57,50 @@ def layout_of(model: mujoco.MjModel):
                 return value
             name, kind, in_qpos, in_qvel = row
             rows.append((name, kind, _bounds(in_qpos, model.nq), _bounds(in_qvel, model.nv)))
-        return tuple(rows)
+        return tuple(row[column] for row in rows)
 
     return look
 
 
-def layout(model: mujoco.MjModel, label: str) -> Case:
-    return call(
-        "joint_layout",
-        model,
-        label=label,
-        observe=layout_of(model),
-        compare=same(),
-        unchanged=True,
-    )
+def layout(model: mujoco.MjModel, label: str) -> list[Case]:
+    """The four columns, each a case: a mistake often spoils one and spares the others."""
+    return [
+        call(
+            "joint_layout",
+            model,
+            label=f"{label}, {name}",
+            observe=column_of(model, column),
+            compare=same(),
+        )
+        for column, name in enumerate(COLUMNS)
+    ]
 
 
 @exercise.part("the models of the lesson", points=1)
 def lesson_models():
-    return [layout(zoo(), "joint_zoo"), layout(load("pick_place"), "pick_place")]
+    return [*layout(zoo(), "joint_zoo"), *layout(load("pick_place"), "pick_place")]
 
 
 @exercise.part("models you have not seen", points=1)
 def unseen():
     return [
-        layout(scene("f", "h-h-b", "f", seed=1), "two boxes around an arm with a ball joint"),
-        layout(scene("h", "f", "s", "b", seed=2), "a hinge comes first"),
-        layout(scene("hs-h", "f-h-h", "sb", seed=3), "several joints on one body"),
-        layout(scene("h-h-h", seed=4), "no quaternion anywhere"),
-        layout(scene("s", "f", "f", "f", seed=5), "a free joint is last"),
-        layout(scene("f", "h", "b", seed=6), "a ball joint is last"),
+        *layout(scene("f", "h-h-b", "f", seed=1), "two boxes around an arm with a ball joint"),
+        *layout(scene("h", "f", "s", "b", seed=2), "a hinge comes first"),
+        *layout(scene("hs-h", "f-h-h", "sb", seed=3), "several joints on one body"),
+        *layout(scene("h-h-h", seed=4), "no quaternion anywhere"),
+        *layout(scene("s", "f", "f", "f", seed=5), "a free joint is last"),
+        *layout(scene("f", "h", "b", seed=6), "a ball joint is last"),
     ]
 
 
 @exercise.part("edge cases: one joint, joints without a name", points=1)
 def edges():
     return [
-        layout(scene("h", seed=7), "a single hinge"),
-        layout(scene("f", seed=8), "a single free joint"),
-        layout(scene("b", seed=9), "a single ball joint"),
-        layout(scene("f", "h", "b", "s", seed=10, unnamed=(1,)), "the second joint has no name"),
-        layout(scene("b", "f", seed=11, unnamed=(0, 1)), "no joint has a name"),
+        *layout(scene("h", seed=7), "a single hinge"),
+        *layout(scene("f", seed=8), "a single free joint"),
+        *layout(scene("b", seed=9), "a single ball joint"),
+        *layout(scene("f", "h", "b", "s", seed=10, unnamed=(1,)), "the second joint has no name"),
+        *layout(scene("b", "f", seed=11, unnamed=(0, 1)), "no joint has a name"),
     ]
 
 
@@ -579,6 +586,138 @@ def dict_by_name():
             q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
             rows[model.joint(j).name] = (kind, slice(q, q + nq), slice(v, v + nv))
         return rows
+
+
+# More mistakes, each a line of the right answer put wrong.
+RIGHT = {
+    "joints": "range(model.njnt)",
+    "name": "model.joint(j).name",
+    "kind": "('free', 'ball', 'slide', 'hinge')[k]",
+    "widths": "((7, 6), (4, 3), (1, 1), (1, 1))",
+    "in_qpos": "slice(q, q + nq)",
+    "in_qvel": "slice(v, v + nv)",
+    "row": "(name, kind, in_qpos, in_qvel)",
+    "result": "rows",
+}
+
+CELL = """\
+def joint_layout(model):
+    rows = []
+    q_ends = [*model.jnt_qposadr[1:], {last_q}]
+    v_ends = [*model.jnt_dofadr[1:], {last_v}]
+    for j in {joints}:
+        k = model.jnt_type[j]
+        q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+        nq, nv = {widths}[k]
+        name, kind, in_qpos, in_qvel = {name}, {kind}, {in_qpos}, {in_qvel}
+        rows.append({row})
+    return {result}
+"""
+
+
+def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
+    for change in changes:
+        cell = CELL.format(**({"last_q": "model.nq", "last_v": "model.nv"} | RIGHT | change))
+        exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_TO_THE_NEXT = {"in_qpos": "slice(q, int(q_ends[j]))", "in_qvel": "slice(v, int(v_ends[j]))"}
+_mistake(
+    "wrong_total",
+    "The last slice of one of your columns ends at the size of the other array: `qpos` ends at "
+    "`nq`, `qvel` at `nv`.",
+    _TO_THE_NEXT | {"last_v": "model.nq"},
+    _TO_THE_NEXT | {"last_q": "model.nv"},
+    _TO_THE_NEXT | {"last_q": "model.nv", "last_v": "model.nq"},
+)
+_mistake(
+    "off_by_one",
+    _OFF_BY_ONE,
+    _TO_THE_NEXT | {"last_q": "model.nq - 1"},
+    _TO_THE_NEXT | {"last_v": "model.nv - 1"},
+    {"in_qpos": "slice(q, q + nq - 1)"},
+    {"in_qvel": "slice(v, v + nv - 1)"},
+    {"in_qpos": "slice(q, q + nq + 1)"},
+    {"in_qvel": "slice(v, v + nv + 1)"},
+    {"in_qpos": "slice(q, max(q + 1, q + nq - 1))", "in_qvel": "slice(v, max(v + 1, v + nv - 1))"},
+)
+_mistake(
+    "counts_velocities_for_positions",
+    _SIX,
+    {"widths": "((6, 6), (4, 3), (1, 1), (1, 1))"},
+    {"widths": "((7, 6), (3, 3), (1, 1), (1, 1))"},
+)
+_mistake(
+    "counts_positions_for_velocities",
+    "You give free and ball joints as many velocity numbers as position numbers. An angular "
+    "velocity has three numbers, not four: 6 and 3 in `qvel`.",
+    {"widths": "((7, 7), (4, 3), (1, 1), (1, 1))"},
+    {"widths": "((7, 6), (4, 4), (1, 1), (1, 1))"},
+)
+_mistake(
+    "type_is_no_word",
+    _TYPE_WORD,
+    {"kind": "str(mujoco.mjtJoint(k))"},
+    {"kind": "mujoco.mjtJoint(k).name.lower()"},
+    {"kind": "('free', 'ball', 'prismatic', 'revolute')[k]"},
+    {"kind": "('freejoint', 'ball', 'slide', 'hinge')[k]"},
+    {"kind": "('Free', 'Ball', 'Slide', 'Hinge')[k]"},
+    {"kind": "mujoco.mjtJoint(k)"},
+)
+_mistake(
+    "name_for_type",
+    "Your rows give the name of the joint where its type is asked for. In `joint_zoo` they look "
+    "alike; the type is in `jnt_type`.",
+    {"kind": "name"},
+    {"kind": "model.joint(j).name"},
+)
+_mistake(
+    "columns_in_another_order",
+    "The columns of your rows are in another order: name, type, slice in `qpos`, slice in `qvel`.",
+    {"row": "(kind, name, in_qpos, in_qvel)"},
+)
+_mistake(
+    "pairs_for_slices",
+    "Your rows hold pairs of numbers or lists of indices where `slice` objects are asked for: "
+    "`slice(start, stop)`.",
+    {
+        "in_qpos": "q if nq == 1 else slice(q, q + nq)",
+        "in_qvel": "v if nv == 1 else slice(v, v + nv)",
+    },
+    {"in_qpos": "range(q, q + nq)", "in_qvel": "range(v, v + nv)"},
+    {"in_qpos": "q", "in_qvel": "v"},
+)
+_mistake(
+    "unnamed_breaks",
+    "A joint without a name stops your code: `mj_id2name` returns `None` there. Give it the name "
+    "`''`, as `model.joint(j).name` does.",
+    {"name": "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j).lower()"},
+    {"name": "model.joint(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j)).name"},
+)
+_mistake(
+    "first_joint_missing",
+    "The first joint is missing from your list: joints count from 0 (bodies from 1, after the "
+    "world).",
+    {"joints": "range(1, model.njnt)"},
+)
+_mistake(
+    "last_joint_missing",
+    "The last joint is missing from your list: the gap to the next address does not exist for it. "
+    "End it at `nq` and `nv`.",
+    {"joints": "range(model.njnt - 1)"},
+)
+_mistake(
+    "reversed_order",
+    "Your list runs from the last joint to the first; joint order is asked for.",
+    {"joints": "reversed(range(model.njnt))"},
+)
+_mistake(
+    "one_name_a_type",
+    "Joints that share a type fall on each other in your list (a dict by type, or a search for "
+    "the first of a kind).",
+    {"joints": "[list(model.jnt_type).index(t) for t in model.jnt_type]"},
+    {"joints": "[list(model.jnt_type).index(t) for t in dict.fromkeys(model.jnt_type)]"},
+)
 
 
 @exercise.variant("adds up the widths instead of reading the addresses")

@@ -9,6 +9,7 @@ import scipy
 from course.exercises.compare import close, satisfies
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import turned, unit
+from course.exercises.implementation import Implementation
 
 exercise = Exercise("quat_velocity", points=3, provides=("quat_velocity",), core=True, by_hand=True)
 
@@ -23,9 +24,17 @@ def reference():
     return {"quat_velocity": quat_velocity}
 
 
-def between(quat1: np.ndarray, quat2: np.ndarray, dt: float, label: str = "") -> Case:
+def between(
+    quat1: np.ndarray, quat2: np.ndarray, dt: float, label: str = "", unchanged: bool = False
+) -> Case:
     return call(
-        "quat_velocity", quat1, quat2, dt, label=label, compare=close(1e-10), unchanged=True
+        "quat_velocity",
+        quat1,
+        quat2,
+        dt,
+        label=label,
+        compare=close(1e-10),
+        unchanged=unchanged,
     )
 
 
@@ -45,6 +54,9 @@ def half_turn(quat: np.ndarray, axis: np.ndarray, dt: float) -> Case:
         label="180 degrees apart",
         compare=satisfies(_either_sign, near=close(1e-6)),
     )
+
+
+_OTHER_SIGN = "the other sign of quat2: the short way is asked for"
 
 
 def ordinary_cases(seed: int, count: int) -> list[Case]:
@@ -72,9 +84,9 @@ def edges():
         quat = unit(rng)
         near = turned(quat, unit(rng, 3) * rng.uniform(0.1, 2.5))
         far = -near if quat @ near > 0 else near
-        cases.append(between(quat, far, 0.1, "the other sign of quat2: the short way is asked for"))
+        cases.append(between(quat, far, 0.1, _OTHER_SIGN, unchanged=True))
         cases.append(between(quat, -quat, 0.05, "quat2 = -quat1: the same orientation"))
-        cases.append(between(quat, quat.copy(), 0.05, "quat2 = quat1"))
+        cases.append(between(quat, quat.copy(), 0.05, "quat2 = quat1", unchanged=True))
         cases.append(half_turn(quat, unit(rng, 3), 0.5))
     start = np.array([1.0, 0, 0, 0])
     cases.append(between(start, start.copy(), 0.002, "identity twice"))
@@ -385,6 +397,106 @@ def speed_only():
     def quat_velocity(quat1, quat2, dt):
         w = abs(float(np.dot(quat1, quat2)))
         return 2 * np.arccos(min(1.0, w)) / dt
+
+
+# More mistakes: r is the relative quaternion, the logarithm of it the turn.
+CELL = """\
+def mul(a, b):
+    w, x, y, z = a
+    left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    return left @ b
+
+
+def conj(q):
+    return np.asarray(q) * [1, -1, -1, -1]
+
+
+def log(r):
+    r = -r if r[0] < 0 else r
+    sine = np.linalg.norm(r[1:])
+    return np.zeros(3) if sine < 1e-15 else 2 * np.arctan2(sine, r[0]) * r[1:] / sine
+
+
+def euler(q):
+    w, x, y, z = q
+    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
+    return np.array([roll, pitch, np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))])
+
+
+def quat_velocity(quat1, quat2, dt):
+    {first}
+    return {result}
+"""
+
+
+def _mistake(id: str, text: str, *results: str, first: str = "pass") -> None:
+    for result in results:
+        cell = CELL.format(first=first, result=result)
+        exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_mistake("world_frame", _WORLD, "2 * mul((quat2 - quat1) / dt, conj(quat1))[1:]")
+_mistake(
+    "world_frame_and_factor_2",
+    "Two mistakes: the rate is in the world frame (take q1^-1 * q2), and a factor 2 is missing.",
+    "0.5 * log(mul(quat2, conj(quat1))) / dt",
+)
+_mistake(
+    "world_frame_and_swapped",
+    "Two mistakes: the rate is in the world frame, and it carries quat2 back to quat1. Take the "
+    "logarithm of q1^-1 * q2.",
+    "log(mul(quat1, conj(quat2))) / dt",
+)
+_mistake(
+    "euler_differences",
+    "You subtract Euler angles. Their rates are no angular velocity: the three axes are not at "
+    "right angles, and at a pitch of 90 degrees the angles jump.",
+    "(euler(quat2) - euler(quat1)) / dt",
+)
+_mistake(
+    "speed_lost",
+    "The result is of unit length, or its length does not depend on the angle: it is the axis. "
+    "Multiply it by the angle over dt.",
+    "log(mul(conj(quat1), quat2)) / max(np.linalg.norm(log(mul(conj(quat1), quat2))), 1e-15)",
+    "log(mul(conj(quat1), quat2)) / max(np.linalg.norm(log(mul(conj(quat1), quat2))), 1e-15) / dt",
+)
+_mistake(
+    "axis_not_normalised",
+    "The axis in your result is not of unit length: divide the vector part of the relative "
+    "quaternion by its norm, the sine of half the angle.",
+    "2 * np.arctan2(np.linalg.norm(r[1:]), r[0]) * r[1:] / dt",
+    "np.arctan2(np.linalg.norm(r[1:]), r[0]) * r[1:] / dt",
+    first="r = mul(conj(quat1), quat2)\n    r = -r if r[0] < 0 else r",
+)
+_mistake(
+    "writes_into_the_input",
+    "Your code changes the quaternions that it is given (it conjugates or flips one in place). "
+    "Work on copies.",
+    "log(mul(quat1, quat2)) / dt",
+    first="quat1[1:] *= -1",
+)
+_mistake(
+    "writes_into_the_input",
+    "Your code changes the quaternions that it is given (it conjugates or flips one in place). "
+    "Work on copies.",
+    "log(mul(conj(quat1), quat2)) / dt",
+    first="quat2 *= -1 if quat1 @ quat2 < 0 else 1",
+)
+_mistake(
+    "four_numbers",
+    "Your result has four numbers, a quaternion; an angular velocity has three: leave out the "
+    "scalar part.",
+    "np.r_[0, log(mul(conj(quat1), quat2))] / dt",
+    "2 * mul(conj(quat1), quat2) / dt",
+    "mul(conj(quat1), quat2)",
+)
+_mistake(
+    "small_turns_dropped",
+    "Small turns come out as zero: the threshold below which your code sees no turn is too large.",
+    "np.where(np.linalg.norm(w) < 0.3, 0, w) / dt",
+    first="w = log(mul(conj(quat1), quat2))",
+)
 
 
 @exercise.variant("by the rotation matrix and its antisymmetric part")

@@ -7,6 +7,7 @@ import numpy as np
 
 from mjcourse.models import load, model_path
 
+_FREE, _BALL = (kind.value for kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL))
 _TYPES = {"b": "ball", "s": "slide", "h": "hinge"}
 
 
@@ -80,11 +81,12 @@ def configuration(model: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray
 def quaternion_starts(model: mujoco.MjModel) -> list[int]:
     """Where the quaternions of free and ball joints start in `qpos`."""
     starts = []
-    for kind, address in zip(model.jnt_type, model.jnt_qposadr, strict=True):
-        if kind == mujoco.mjtJoint.mjJNT_FREE:
-            starts.append(int(address) + 3)
-        elif kind == mujoco.mjtJoint.mjJNT_BALL:
-            starts.append(int(address))
+    kinds, addresses = model.jnt_type.tolist(), model.jnt_qposadr.tolist()
+    for kind, address in zip(kinds, addresses, strict=True):
+        if kind == _FREE:
+            starts.append(address + 3)
+        elif kind == _BALL:
+            starts.append(address)
     return starts
 
 
