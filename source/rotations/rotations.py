@@ -10,14 +10,11 @@
 # %%
 # The lab of three knobs. Run the cell and play; reading its code can wait.
 import functools
-import types
-
-gimbal = types.SimpleNamespace(rate=None, goal=None, left=0.0, limit=2.0, asked=0.0)
 
 
 @functools.cache
 def spare_gimbal():
-    """A model and data of the gimbal to compute with, beside the one that the lab shows."""
+    """A model and data of the gimbal to compute with, beside those that the labs show."""
     model = load("gimbal")
     return model, mujoco.MjData(model)
 
@@ -33,129 +30,127 @@ def rates_from_mujoco(pitch, roll):
     return data.body("camera").xmat.reshape(3, 3).T @ jacobian[:, ::-1]
 
 
-rate_map = mjcourse.lab.student("euler_rate_matrix", rates_from_mujoco, using="MuJoCo's Jacobian")
+class Knobs:
+    """The rings of one lab: posed by sliders, or following a command as fast as they may."""
+
+    def __init__(self):
+        self.rate_map = mjcourse.lab.student(
+            "euler_rate_matrix", rates_from_mujoco, using="MuJoCo's Jacobian"
+        )
+        self.limit = 2.0  # rad/s, of each ring
+        self.forget()
+
+    def forget(self):
+        """No command: no goal, nothing asked for."""
+        self.rate, self.goal, self.left, self.asked = np.zeros(3), None, 0.0, 0.0
+
+    def reset(self, model, data):
+        self.forget()
+
+    def turn(self, ring):
+        """What a slider does: move one ring, and end a command that is running."""
+
+        def on_change(model, data, degrees):
+            self.forget()
+            data.qpos[ring] = np.deg2rad(degrees)
+
+        return on_change
+
+    def set_limit(self, model, data, value):
+        self.limit = value
+
+    def command(self, model, data):
+        """For one second: 1 rad/s about the direction that pitch and roll cannot turn about."""
+        roll = data.qpos[2]
+        self.rate = np.array([0.0, np.sin(roll), np.cos(roll)])
+        self.goal, self.left, self.asked = data.body("camera").xquat.copy(), 1.0, 0.0
+
+    def step(self, model, data, parts=10):
+        """One time step: the goal turns as commanded, the rings follow within their limit."""
+        h = model.opt.timestep
+        if self.left > h / 2:
+            for _ in range(parts):
+                needed = np.linalg.lstsq(self.E(data), self.rate, rcond=1e-12)[0]
+                self.asked = max(self.asked, np.linalg.norm(needed))
+                data.qpos[:] += h / parts * np.clip(needed, -self.limit, self.limit)[::-1]
+            mujoco.mju_quatIntegrate(self.goal, self.rate, h)
+            self.left -= h
+        data.time += h
+        mujoco.mj_forward(model, data)
+
+    def E(self, data):
+        return np.asarray(self.rate_map(data.qpos[1], data.qpos[2]))
+
+    def condition(self, model, data):
+        E = self.E(data)
+        return np.inf if abs(np.linalg.det(E)) < 1e-12 else np.linalg.cond(E)
+
+    def tracking_error(self, model, data):
+        """Angle in deg between the camera and where the command wants it."""
+        if self.goal is None:
+            return 0.0
+        apart = np.empty(3)
+        mujoco.mju_subQuat(apart, self.goal, data.body("camera").xquat)
+        return np.rad2deg(np.linalg.norm(apart))
+
+    def draw(self, model, data, scene):
+        """The shafts of yaw and roll, the camera's axes, and the goal while there is one."""
+        arrow, center = mjcourse.lab.arrow, data.body("camera").xpos
+        x, y, z = data.body("camera").xmat.reshape(3, 3).T
+        up = np.array([0, 0, 1.0])
+        arrow(scene, center + 0.30 * up, center + 0.46 * up, 0.011, (0.00, 0.45, 0.70, 1))
+        arrow(scene, center + 0.13 * x, center + 0.36 * x, 0.011, (0.90, 0.60, 0.00, 1))
+        arrow(scene, center, center + 0.17 * y, 0.006, (0.0, 0.8, 0.2, 1))
+        arrow(scene, center, center + 0.17 * z, 0.006, (0.2, 0.3, 1.0, 1))
+        if self.goal is not None:
+            purple = (0.80, 0.47, 0.65, 0.5)
+            mjcourse.lab.ghost_body(scene, model, data, "camera", center, self.goal, purple)
 
 
-def turn_knob(index):
-    """A slider moves one ring and ends a command that is running."""
-
-    def change(model, data, degrees):
-        gimbal.rate, gimbal.goal, gimbal.asked = None, None, 0.0
-        data.qpos[index] = np.deg2rad(degrees)
-
-    return change
-
-
-def command_lost_direction(model, data):
-    """For one second: 1 rad/s about the direction that neither pitch nor roll can turn about."""
-    roll = data.qpos[2]
-    gimbal.rate = np.array([0.0, np.sin(roll), np.cos(roll)])
-    gimbal.goal = data.body("camera").xquat.copy()
-    gimbal.left, gimbal.asked = 1.0, 0.0
-
-
-def follow_command(model, data, parts=10):
-    """One time step: the goal turns at the commanded rate; the rings follow as fast as they may."""
-    h = model.opt.timestep / parts
-    if gimbal.rate is not None and gimbal.left > 0:
-        for _ in range(parts):
-            E = np.asarray(rate_map(data.qpos[1], data.qpos[2]))
-            needed = np.linalg.lstsq(E, gimbal.rate, rcond=1e-12)[0]
-            gimbal.asked = max(gimbal.asked, np.linalg.norm(needed))
-            data.qpos[:] += h * np.clip(needed, -gimbal.limit, gimbal.limit)[::-1]
-        mujoco.mju_quatIntegrate(gimbal.goal, gimbal.rate, model.opt.timestep)
-        gimbal.left -= model.opt.timestep
-    data.time += model.opt.timestep
-    mujoco.mj_forward(model, data)
-
-
-def tracking_error(model, data):
-    """Angle in deg between the camera and where the command wanted it."""
-    if gimbal.goal is None:
-        return 0.0
-    apart = np.empty(3)
-    mujoco.mju_subQuat(apart, gimbal.goal, data.body("camera").xquat)
-    return np.rad2deg(np.linalg.norm(apart))
-
-
-def condition(model, data):
-    E = np.asarray(rate_map(data.qpos[1], data.qpos[2]))
-    return np.inf if abs(np.linalg.det(E)) < 1e-12 else np.linalg.cond(E)
-
-
-def draw_shafts(model, data, scene):
-    """The lines about which yaw and roll turn; during a command, where the camera should be."""
-    center = data.body("camera").xpos
-    up, forward = np.array([0, 0, 1.0]), data.body("camera").xmat.reshape(3, 3)[:, 0]
-    blue, orange, purple = (0.00, 0.45, 0.70, 1), (0.90, 0.60, 0.00, 1), (0.80, 0.47, 0.65, 0.5)
-    mjcourse.lab.arrow(scene, center + 0.30 * up, center + 0.46 * up, 0.011, blue)
-    mjcourse.lab.arrow(scene, center + 0.13 * forward, center + 0.36 * forward, 0.011, orange)
-    for axis, rgba in ((1, (0.0, 0.8, 0.2, 1)), (2, (0.2, 0.3, 1.0, 1))):  # the camera's y and z
-        end = center + 0.17 * data.body("camera").xmat.reshape(3, 3)[:, axis]
-        mjcourse.lab.arrow(scene, center, end, 0.006, rgba)
-    if gimbal.goal is not None:
-        mjcourse.lab.ghost_body(scene, model, data, "camera", center, gimbal.goal, purple)
-
-
-def three_knobs(pitch=0.0, title="Three knobs"):
+def three_knobs(pitch=0, title="Three knobs"):
     """The lab, starting at a pitch in degrees."""
+    knobs = Knobs()
+
+    def slider(name, ring, value, reach):
+        turn = knobs.turn(ring)
+        return Slider(name, low=-reach, high=reach, value=value, step=1, unit="deg", on_change=turn)
+
     return Lab(
         "gimbal",
         title=title,
         camera={"azimuth": 128, "elevation": -14, "distance": 1.4, "lookat": (0, 0, 0.58)},
-        note="thick arrows: yaw shaft (blue), roll shaft and camera's x (orange); thin: camera's y (green), z (blue); purple ghost: where the command wants the camera",
+        note="thick arrows: yaw shaft (blue), roll shaft and camera's x (orange); thin: camera's y "
+        "(green), z (blue); purple: where the command wants the camera",
         controls=[
-            Slider("yaw", low=-180, high=180, value=20, step=1, unit="deg", on_change=turn_knob(0)),
-            Slider(
-                "pitch", low=-90, high=90, value=pitch, step=1, unit="deg", on_change=turn_knob(1)
-            ),
-            Slider(
-                "roll", low=-180, high=180, value=30, step=1, unit="deg", on_change=turn_knob(2)
-            ),
-            Slider(
-                "rate limit",
-                low=1,
-                high=100,
-                value=2,
-                step=1,
-                unit="rad/s",
-                on_change=lambda model, data, value: setattr(gimbal, "limit", value),
-            ),
-            Button("Command 1 rad/s about the lost direction", command_lost_direction, play=True),
+            slider("yaw", 0, 20, 180),
+            slider("pitch", 1, pitch, 90),
+            slider("roll", 2, 30, 180),
+            Slider("rate limit", 1, 100, 2, 1, "rad/s", on_change=knobs.set_limit),
+            Button("Command 1 rad/s about the lost direction", knobs.command, play=True),
         ],
         readouts=[
-            Readout("quaternion (w, x, y, z)", lambda model, data: data.body("camera").xquat),
-            Readout("rotation matrix", lambda model, data: data.body("camera").xmat.reshape(3, 3)),
+            Readout("q (w, x, y, z)", lambda model, data: data.body("camera").xquat, digits=2),
+            Readout("matrix R", lambda model, data: data.body("camera").xmat.reshape(3, 3)),
+            Readout("det E", lambda model, data: np.linalg.det(knobs.E(data)), digits=4),
             Readout(
-                "det E",
-                lambda model, data: np.linalg.det(rate_map(data.qpos[1], data.qpos[2])),
-                digits=4,
+                "smallest s.v. of E", lambda m, data: np.linalg.svd(knobs.E(data))[1][2], digits=4
             ),
-            Readout(
-                "smallest singular value of E",
-                lambda model, data: np.linalg.svd(rate_map(data.qpos[1], data.qpos[2]))[1][2],
-                digits=4,
-            ),
-            Readout("cond(E)", condition, digits=2),
-            Readout(
-                "fastest Euler rates asked for",
-                lambda model, data: gimbal.asked,
-                unit="rad/s",
-                digits=1,
-            ),
-            Readout("tracking error", tracking_error, unit="deg", digits=1),
+            Readout("cond(E)", knobs.condition, digits=2),
+            Readout("fastest rates asked", lambda model, data: knobs.asked, unit="rad/s", digits=1),
+            Readout("tracking error", knobs.tracking_error, unit="deg", digits=1),
         ],
         charts=[
             StripChart(
                 "tracking error",
-                {"angle to the goal": tracking_error},
+                {"angle to the goal": knobs.tracking_error},
                 window=3.0,
                 limits=(0, 60),
                 unit="deg",
             )
         ],
-        step=follow_command,
-        draw=draw_shafts,
+        step=knobs.step,
+        reset=knobs.reset,
+        draw=knobs.draw,
         speed=0.5,
         student=("euler_rate_matrix",),
     )
@@ -288,16 +283,16 @@ ask(
 # MuJoCo stores `(w, x, y, z)`. Its small functions write into an array that you give as the *first* argument and return nothing. What each form is for, and who converts:
 #
 # ```text
-#      SHOW                          STORE AND BLEND                        COMPOSE, TURN VECTORS
+#   SHOW                           STORE AND BLEND                  COMPOSE, TURN VECTORS
 #
-#   Euler angles  --mju_euler2Quat-->                --mju_quat2Mat-->
-#   "zyx" ...                         unit quaternion                       rotation matrix
-#   axis, angle -mju_axisAngle2Quat->  (w, x, y, z)  <--mju_mat2Quat--      flat, 9 numbers, row by row
+#   Euler angles  mju_euler2Quat ->                 mju_quat2Mat ->
+#                                   unit quaternion                  rotation matrix,
+#   axis, angle   mju_axisAngle2Quat -> (w,x,y,z)   <- mju_mat2Quat   9 numbers in a row
 #
-#   in the middle column:  mju_mulQuat(out, a, b)       out = a b
-#                          mju_negQuat(out, q)          the conjugate
-#                          mju_rotVecQuat(out, v, q)    turn a vector
-#                          mju_subQuat(out, a, b)       rotation vector from b to a, in the frame of b
+#   between quaternions:   mju_mulQuat(out, a, b)      out = a b
+#                          mju_negQuat(out, q)         the conjugate
+#                          mju_rotVecQuat(out, v, q)   turn a vector
+#                          mju_subQuat(out, a, b)      turn from b to a, (3,), frame of b
 # ```
 #
 # There is no function from a quaternion back to Euler angles: MuJoCo has no use for them. `data.xquat` (4 a body) and `data.xmat` (9 a body, **flat**) hold the orientation of every body in the world; `data.xmat[i].reshape(3, 3)` makes a matrix of it.
@@ -926,7 +921,7 @@ ask(
     "At which pitch does the map from Euler rates to body rates become a problem: 45 deg, 80 deg, or only 90 deg?",
     {
         "45 deg": "There `cond E` is 2.4: uneven, but a controller hardly notices.",
-        "80 deg": "`cond E` is above 11 there and the needed rates are nearly six times the body rate. What counts as a problem depends on your motors; what is certain is that it comes well before 90.",
+        "80 deg": "`cond E` is above 11 there and the needed rates are eight times the body rate. What counts as a problem depends on your motors; what is certain is that it comes well before 90.",
         "only 90 deg": "Only there is `E` singular. But the needed rates grow like one over the distance to 90 deg, and motors have limits.",
     },
     right="80 deg",
@@ -1651,7 +1646,7 @@ def check_knowledge_check(check):
 #
 # - **An arm of hinges has no gimbal lock in its joints**; seven angles of seven motors are what they are. Its *task-space targets* do, as soon as they are written as roll, pitch and yaw. And a wrist of three axes that meet has its own lock: a real singularity of the mechanism, at which no change of notation helps.
 # - **Roll-pitch-yaw hides** in teleoperation interfaces, in labels of data sets and in the actions of policies. A parallel gripper that points straight down sits at pitch ±90 deg in many tool frames, which is the pose of most grasps from above. Ask for the convention, and test it on one known pose.
-# - **An IMU is noisy.** Its gyroscope gives body rates; integrating them as quaternions has no bad pose, integrating Euler rates multiplies the noise by the condition number of $E^{-1}$. Renormalise the quaternion now and then: rounding and integration lengthen it.
+# - **An IMU is noisy.** Its gyroscope gives body rates; integrating them as quaternions has no bad pose, while $E^{-1}$ multiplies its noise by up to one over the smallest singular value of $E$. Renormalise the quaternion now and then: rounding and integration lengthen it.
 # - **Signs in a stream.** Drivers may flip the sign of a quaternion between two messages. It is the same pose, but a filter that averages the numbers sees a jump of length 2. Make neighbours agree before you filter.
 # - **Before trusting a logged orientation, convert one known rotation.** Put the tool or the board flat, then tip it by 90 deg about one axis that you can name, and look at the numbers. It takes a minute and saves the week.
 
@@ -1663,7 +1658,7 @@ progress()
 #
 # - One matrix has two readings; one product has two stories, left to right intrinsic, right to left extrinsic. Say which you mean.
 # - Store and compose matrices or unit quaternions, blend with slerp and the sign check, compare by angle. Euler angles are for people to look at.
-# - Gimbal lock is a fault of the description, and it reaches far from 90 deg: at pitch 80 deg the worst direction already costs nearly six times the rate, and a blend between poses 60 deg apart can stray by 180 deg.
+# - Gimbal lock is a fault of the description, and it reaches far from 90 deg: at pitch 80 deg the worst direction already costs Euler rates eight times as fast as the turn, and a blend between poses 60 deg apart can stray by 180 deg.
 # - Every library has its conventions and none warns you: the order of components, the case of the letters, flat or square.
 #
 # When you are done, save the notebook and run the cell below: `submit()` checks it and packs it for handing in.
