@@ -408,7 +408,9 @@ class _Run:
         lost = [
             earlier
             for earlier in self._automatic()
-            if earlier.id in self._results and not self._results[earlier.id].full
+            if earlier.id in self._results
+            and not self._results[earlier.id].full
+            and self._builds_on(earlier)
         ]
         watched = bool(exercise.by_hand or exercise.forbids)
         door = WireDoor(self.session.student, self._limits, deep=watched)
@@ -423,6 +425,12 @@ class _Run:
         if watched and result.points > 0:
             evidence.apply(result, exercise, self._sources, door.blinded)
         self._results[exercise.id] = result
+
+    def _builds_on(self, earlier: Exercise) -> bool:
+        """Whether a cell other than its own names what an earlier exercise provides."""
+        own = (earlier.id, "header_setup")
+        text = "\n".join(source for id, source in self._sources if id not in own)
+        return any(re.search(rf"\b{re.escape(name)}\b", text) for name in earlier.provides)
 
     def _ready(self, exercise: Exercise) -> Prepared:
         if self._lesson.id in LESSONS:

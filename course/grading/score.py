@@ -290,6 +290,8 @@ def _compared(compare: Any, got: Any, expected: Any) -> Mismatch | None:
 def score(ready: Prepared, door: Door) -> Result:
     """Score the answer behind `door`."""
     exercise = ready.exercise
+    if all(door.value(name).error is not None for name in exercise.provides):
+        return _not_written(ready)
     parts: list[PartResult] = []
     failed: list[Failed] = []
     seen: dict[int, Observation] = {}
@@ -319,13 +321,25 @@ def score(ready: Prepared, door: Door) -> Result:
     return result
 
 
+def _not_written(ready: Prepared) -> Result:
+    """No points, and no case asked, where nothing that the exercise asks for is defined."""
+    parts = [PartResult(part.name, 0.0, part.points, len(cases)) for part, cases in ready.parts]
+    result = Result(ready.exercise.id, 0.0, ready.exercise.points, parts)
+    _say_unwritten(result, ready.exercise)
+    return result
+
+
+def _say_unwritten(result: Result, exercise: Exercise) -> None:
+    result.misconceptions.append("not_written")
+    result.messages.append(f"{' and '.join(exercise.provides)}: not written yet.")
+
+
 def _explain(
     result: Result, ready: Prepared, failed: list[Failed], seen: dict[int, Observation]
 ) -> None:
     """Name the misconceptions, then say where it went wrong."""
     if all(f.observation.error and _unwritten(f.observation.error) for f in failed):
-        result.misconceptions.append("not_written")
-        result.messages.append(f"{' and '.join(ready.exercise.provides)}: not written yet.")
+        _say_unwritten(result, ready.exercise)
         return
     named = diagnose(ready, failed, seen)
     for id, text in named:
