@@ -223,12 +223,12 @@ class Lab:
         from mjcourse.lab.panel import Panel
         from mjcourse.lab.reruns import retire_earlier
 
+        stage().add(self._run)  # first, so that a scene's uploads pass from the old lab to this one
         retire_earlier(self)
         if self._panel is None:
             self._panel = Panel(self, self._run.post)
             self._run.panel = self._panel
         self._panel.display()
-        stage().add(self._run)
         self._run.post("start")
 
     def _check_declaration(self) -> None:

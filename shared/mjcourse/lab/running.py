@@ -337,8 +337,15 @@ class Running:
         self.panel = None
         self.recorder.clear()
         self.strips.clear()
+        shared = {
+            simulation.assets
+            for actor in stage().actors
+            if isinstance(actor, Running) and actor is not self
+            for simulation in actor.simulations
+        }
         for simulation in self.simulations:
-            stage().painter.release(simulation.assets)
+            if simulation.assets not in shared:
+                stage().painter.release(simulation.assets)
             simulation.unload()
 
     def _draw_one(self, simulation: Simulation, option: mujoco.MjvOption, full: bool) -> np.ndarray:

@@ -71,13 +71,17 @@ class Simulation:
         self.model: mujoco.MjModel
         self.data: mujoco.MjData
         self.camera: Camera
+        self._written: int | None = None  # when the scene's file was written
         self._elapsed = 0.0
         self._stepped_by_hand = False
 
     def load(self, default_view: Mapping[str, Any]) -> None:
         """Compile the scene and create its data."""
-        known = isinstance(self.scene, str)
-        self.model = models.load(self.scene) if known else self.scene
+        if isinstance(self.scene, str):
+            self.model = models.load(self.scene)
+            self._written = models.model_path(self.scene).stat().st_mtime_ns
+        else:
+            self.model = self.scene
         self.data = mujoco.MjData(self.model)
         self.camera = Camera(self.model, default_view if self.view is None else self.view)
 
@@ -87,8 +91,8 @@ class Simulation:
 
     @property
     def assets(self) -> Hashable:
-        """What names this scene's uploads to OpenGL: equal for two simulations of one scene."""
-        return self.scene if isinstance(self.scene, str) else id(self.scene)
+        """What names this scene's uploads to OpenGL: equal for two simulations of one file."""
+        return id(self.scene) if self._written is None else (self.scene, self._written)
 
     @property
     def time(self) -> float:
