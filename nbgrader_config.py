@@ -20,7 +20,7 @@ try:
 
     import course
     from course.grading.preprocessors import ExecuteApart
-    from course.nbgrader_steps import RepairSubmission, StudentPage, name_submission
+    from course.nbgrader_steps import RepairSubmission, StudentPage, finish_release, name_submission
     from course.release.stubs import StubbedSolutions
 
     if Path(course.__file__).resolve().parent != CHECKOUT / "course":
@@ -61,6 +61,8 @@ try:
     c.GenerateAssignment.preprocessors = instead(
         GenerateAssignment().preprocessors, ClearSolutions, StubbedSolutions
     )
+
+    c.GenerateAssignment.post_convert_hook = finish_release
 
     c.GenerateFeedback.preprocessors = [StudentPage]
     c.HTMLExporter.template_name = "mjcourse"

@@ -42,6 +42,11 @@ class Graded:
     submissions: int = 0
     graded: int = 0
 
+    @property
+    def failed(self) -> bool:
+        """Whether the fault is ours: a submission lost, or a grader that failed on an exercise."""
+        return bool(self.lost) or any(p.kind == "grader_failed" for p in self.problems)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "results": [record.to_json() for record in self.records],

@@ -198,7 +198,7 @@ def demo(root: Path | None = None, *, workers: int | None = None) -> int:
         print(table(gradebook.sheets(), lessons))
     print(_where(folders, lessons, outcome))
     print(f"Done in {time.perf_counter() - start:.0f} s.")
-    return 1 if outcome.lost or outcome.graded != count else 0
+    return 1 if outcome.failed or outcome.graded != count else 0
 
 
 def _start_afresh(root: Path) -> None:

@@ -83,6 +83,10 @@ def find_submissions(
     for home in sorted(folders.submitted.iterdir()):
         if home.name.startswith(".") or student not in (None, home.name):
             continue
+        if printable(home.name) != home.name:
+            if (home / lesson).is_dir():
+                found.append(_bad_name(home.name, lesson))
+            continue
         try:
             submission = _submission(home, lesson)
         except OSError as error:
@@ -91,6 +95,18 @@ def find_submissions(
         if submission is not None:
             found.append(submission)
     return found
+
+
+def printable(name: str) -> str:
+    """A file's name as text: bytes that are no UTF-8 and control characters become "?"."""
+    clean = "".join(c if c.isprintable() else "?" for c in name)
+    return clean.encode("utf-8", "replace").decode("utf-8")
+
+
+def _bad_name(name: str, lesson: str) -> Submission:
+    shown = printable(name)
+    message = f"The folder {shown!r} of submitted/ has a name that is no text; rename it."
+    return Submission(shown, lesson, (), (Problem("bad_name", message, lesson, shown),))
 
 
 def _submission(home: Path, lesson: str) -> Submission | None:
@@ -109,7 +125,7 @@ def _submission(home: Path, lesson: str) -> Submission | None:
     if folder.is_dir():
         files = _notebooks_in(folder, problems)
         if not files:
-            there = sorted(p.name for p in folder.iterdir())[:5]
+            there = sorted(printable(p.name) for p in folder.iterdir())[:5]
             said = f"it holds {', '.join(there)}" if there else "it is empty"
             problems.append(Problem("no_notebook", f"No notebook in {lesson}/: {said}."))
     else:
@@ -117,7 +133,9 @@ def _submission(home: Path, lesson: str) -> Submission | None:
         if not loose:
             return None
         files = loose
-        problems.append(Problem("misplaced", f"{files[0].name} lay outside a folder {lesson}/."))
+        problems.append(
+            Problem("misplaced", f"{printable(files[0].name)} lay outside a folder {lesson}/.")
+        )
     ranked = tuple(sorted(files, key=lambda path: rank(path.name, lesson)))
     said_of = tuple(p.of(name, lesson) for p in problems)
     return Submission(name, lesson, ranked, said_of, _timestamp(folder))
@@ -140,7 +158,9 @@ def _notebooks_in(folder: Path, problems: list[Problem], deep: bool = True) -> l
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
                 problems.append(
-                    Problem("symbolic_link", f"{path.name} is a symbolic link; not followed.")
+                    Problem(
+                        "symbolic_link", f"{printable(path.name)} is a symbolic link; not followed."
+                    )
                 )
             elif stat.S_ISDIR(mode):
                 if deep and len(path.relative_to(folder).parts) <= 3:
@@ -299,7 +319,7 @@ def read_submission(submission: Submission) -> Read:
         try:
             notebook = read_file(path)
         except Unreadable as unreadable:
-            message = f"{path.name}: {unreadable}"
+            message = f"{printable(path.name)}: {unreadable}"
             read.problems.append(Problem(unreadable.problem.kind, message, lesson, student))
             continue
         ours = len(submission.files) == 1 or belongs_to(notebook, template(lesson)) > 0
@@ -313,11 +333,11 @@ def read_submission(submission: Submission) -> Read:
     read.path = path
     if path.name != f"{lesson}.ipynb":
         read.problems.append(
-            Problem("renamed", f"The notebook is called {path.name!r}.", lesson, student)
+            Problem("renamed", f"The notebook is called {printable(path.name)!r}.", lesson, student)
         )
     if len(submission.files) > 1:
-        others = ", ".join(other.name for other in submission.files if other != path)
-        message = f"{len(submission.files)} notebooks; {path.name} counts, not {others}."
+        others = ", ".join(printable(f.name) for f in submission.files if f != path)
+        message = f"{len(submission.files)} notebooks; {printable(path.name)} counts, not {others}."
         read.problems.append(Problem("several_notebooks", message, lesson, student))
     if _old_format(notebook):
         read.problems.append(

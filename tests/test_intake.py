@@ -490,6 +490,20 @@ def test_nbgraders_timestamp_is_read_and_a_bad_one_is_no_error(folders):
     assert found.timestamp is None
 
 
+def test_names_that_are_no_text_are_named_and_stop_nobody(folders):
+    import os
+
+    toy.hand_in(folders.root, "ada", toy.solved())
+    home = os.fsencode(folders.submitted)
+    os.rename(home + b"/ada/toy/toy.ipynb", home + b"/ada/toy/r\xe9sum\xe9.ipynb")
+    os.makedirs(home + b"/b\xe9la/toy")
+    first, second = map(read_submission, find_submissions(folders, "toy"))
+    assert first.notebook is not None
+    assert (kinds(first.problems), kinds(second.problems)) == (["renamed"], ["bad_name"])
+    for problem in (*first.problems, *second.problems):
+        json.dumps(problem.to_json(), ensure_ascii=False).encode("utf-8")
+
+
 # Collecting
 
 

@@ -18,6 +18,9 @@ from course.paths import CHECKOUT, DataFolders
 from course.template import template
 from tests.test_gradebook import rows
 
+# One class, graded once, for all tests: in one process of a parallel run.
+pytestmark = pytest.mark.xdist_group("nbgrader")
+
 LESSON = "generalized_coordinates"
 OTHER = "rotations"
 
@@ -150,6 +153,26 @@ def test_nothing_but_notebooks_reaches_autograded(graded):
     for folders in graded[:2]:
         files = {p.suffix for p in folders.autograded.rglob("*") if p.is_file()}
         assert files == {".ipynb"}
+
+
+@pytest.mark.slow
+def test_nbgrader_generate_assignment_gives_our_release_and_our_cells(tmp_path):
+    done = nbgrader(
+        "generate_assignment",
+        LESSON,
+        f"--CourseDirectory.root={tmp_path}",
+        "--CourseDirectory.release_directory=release",
+    )
+    assert done.returncode == 0, done.stderr
+    released = json.loads((tmp_path / "release" / LESSON / f"{LESSON}.ipynb").read_text())
+    ours = demo.released(LESSON)
+    told = [("".join(c["source"]), c["metadata"].get("nbgrader")) for c in released["cells"]]
+    same = [(c["source"], c["metadata"].get("nbgrader")) for c in ours["cells"]]
+    assert [t for t, _ in told] == [s for s, _ in same]
+    assert [bool(t) for _, t in told] == [bool(s) for _, s in same]
+    with Gradebook(tmp_path / "ours.db") as gradebook:
+        gradebook.register(template(LESSON))
+    assert rows(tmp_path / "ours.db")[2] == rows(tmp_path / "gradebook.db")[2]
 
 
 @pytest.mark.slow
