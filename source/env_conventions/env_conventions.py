@@ -250,6 +250,7 @@ ask(
 # `quat` has the shape `(..., 4)`: one quaternion or any batch of them, as an array or nested lists.
 # Return a new array of the same shape; the argument stays as it is.
 
+
 # %% solution="quaternion_order"
 def wxyz_from_xyzw(quat):
     """(..., 4) scalar last -> (..., 4) scalar first."""
@@ -263,6 +264,7 @@ def xyzw_from_wxyz(quat):
     ### BEGIN SOLUTION
     return np.roll(np.asarray(quat, float), -1, axis=-1)
     ### END SOLUTION
+
 
 # %% check="quaternion_order"
 @visible_check("quaternion_order")
@@ -293,6 +295,7 @@ def check_quaternion_order(check):
 # frame, `child` in the parent's frame. Return the child's pose in the frame in which the parent is
 # given.
 
+
 # %% solution="compose_pose"
 def compose_pose(parent, child):
     """(pos, quat) of the child in the frame that the parent is given in.
@@ -307,6 +310,7 @@ def compose_pose(parent, child):
     pos = np.asarray(parent_pos, float) + turn.apply(child_pos)
     return pos, (turn * Rotation.from_quat(child_quat)).as_quat()
     ### END SOLUTION
+
 
 # %% check="compose_pose"
 @visible_check("compose_pose")
@@ -341,6 +345,7 @@ def check_compose_pose(check):
 # from the origin of the body named `base`, as `(pos, quat)` with `(x, y, z, w)`. `base="world"` gives
 # the world pose; a body seen from itself is the identity.
 
+
 # %% solution="relative_pose"
 def body_pose_in(model, data, base, body):
     """(pos (3,) in m, quat (4,) as (x, y, z, w)) of `body` in the frame of `base`."""
@@ -352,6 +357,7 @@ def body_pose_in(model, data, base, body):
     quat = (back * Rotation.from_quat(t.xquat, scalar_first=True)).as_quat()
     return back.apply(t.xpos - b.xpos), quat
     ### END SOLUTION
+
 
 # %% check="relative_pose"
 @visible_check("relative_pose")
@@ -399,6 +405,7 @@ def check_relative_pose(check):
 # The arrays are copies: a reader must not find them changed at the next step. An unknown name raises
 # a `KeyError` that says which name it was.
 
+
 # %% solution="read_ports"
 def read_joint_ports(model, data, joint_names):
     """{"jnt_pos_msr": (n,), "jnt_vel_msr": (n,), "jnt_trq_msr": (n,)} in the order of the names."""
@@ -411,6 +418,7 @@ def read_joint_ports(model, data, joint_names):
         "jnt_trq_msr": data.qfrc_actuator[v],
     }
     ### END SOLUTION
+
 
 # %% check="read_ports"
 @visible_check("read_ports")
@@ -452,6 +460,7 @@ def check_read_ports(check):
 # `ctrlrange`. A command exactly at a limit was not clamped, and `forcerange` does not count for the
 # flag. No other control changes.
 
+
 # %% solution="write_torque"
 def write_torque(model, data, actuator, torque):
     """Write `data.ctrl` for a joint torque in N m; return whether `ctrlrange` cut it (bool)."""
@@ -463,6 +472,7 @@ def write_torque(model, data, actuator, torque):
     data.ctrl[i] = command
     return bool(command != wanted)
     ### END SOLUTION
+
 
 # %% check="write_torque"
 @visible_check("write_torque")
@@ -480,7 +490,9 @@ def check_write_torque(check):
     mujoco.mj_forward(model, data)
     check.close("beyond the limit", data.joint("joint_3").qfrc_actuator[0], 110.0)
     check.equal("clamped beyond the limit", clamped, True)
-    others = [model.actuator(i).name[:7] not in ("joint_1", "joint_3", "joint_6") for i in range(21)]
+    others = [
+        model.actuator(i).name[:7] not in ("joint_1", "joint_3", "joint_6") for i in range(21)
+    ]
     check.close("other controls", data.ctrl[others], before[others])
 
 
@@ -495,6 +507,7 @@ def check_write_torque(check):
 # joint; its gain is 1. Four things count: its `ctrlrange`, its `forcerange`, its gear, and the
 # joint's own limit `actuatorfrcrange` (in the model `jnt_actfrcrange`); the first two and the last
 # only where the model says that they are in force. Nothing in force gives `inf`.
+
 
 # %% solution="torque_limits"
 def joint_force_limits(model, joint_names):
@@ -516,6 +529,7 @@ def joint_force_limits(model, joint_names):
         limits.append(min(sides))
     return np.array(limits)
     ### END SOLUTION
+
 
 # %% check="torque_limits"
 @visible_check("torque_limits")
@@ -546,6 +560,7 @@ def check_torque_limits(check):
 # groups are seeded: gear times the joint's current position, 0 and 0. The bits and the commands of
 # other groups stay as they are. Another mode raises `ValueError`.
 
+
 # %% solution="control_mode"
 def set_control_mode(model, data, mode):
     """Set `opt.disableactuator` and the commands of groups 0 (position), 1, 2; returns None."""
@@ -562,6 +577,7 @@ def set_control_mode(model, data, mode):
         elif model.actuator_group[i] in (1, 2):
             data.ctrl[i] = 0.0
     ### END SOLUTION
+
 
 # %% check="control_mode"
 @visible_check("control_mode")
@@ -593,6 +609,7 @@ def check_control_mode(check):
 # of mass; shape `(6,)`, force first. Then write `apply_wrench` with the same arguments: it overwrites
 # the body's row of `data.xfrc_applied` with that wrench and returns None.
 
+
 # %% solution="wrench"
 def wrench_at_com(model, data, body, force, torque, point):
     """(6,): force (N) and moment about the body's centre of mass (N m), world axes."""
@@ -608,6 +625,7 @@ def apply_wrench(model, data, body, force, torque, point):
     row = wrench_at_com(model, data, body, force, torque, point)
     data.xfrc_applied[model.body(body).id] = row
     ### END SOLUTION
+
 
 # %% check="wrench"
 @visible_check("wrench")
@@ -644,6 +662,7 @@ def check_wrench(check):
 # axes of the sensor's site; with the name of another site it is turned into that site's axes. Only
 # turned: the torque stays about the sensor's origin.
 
+
 # %% solution="ft_reading"
 def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
     """(6,): force (N) and torque (N m) on the sensor, along the sensor's or `frame_site`'s axes."""
@@ -656,6 +675,7 @@ def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
         load = load @ sensor_axes.T @ site_axes  # each row: site' sensor row
     return load.ravel()
     ### END SOLUTION
+
 
 # %% check="ft_reading"
 @visible_check("ft_reading")
@@ -689,6 +709,7 @@ def check_ft_reading(check):
 # taken. The caller has run `mj_forward` before the first call and may have changed `ctrl` since. (Is
 # yours also right on an `MjData` on which nothing has been evaluated? Try it; it is not graded.)
 
+
 # %% solution="env_step"
 def env_step(model, data):
     """One step of `opt.timestep`; returns None."""
@@ -696,6 +717,7 @@ def env_step(model, data):
     mujoco.mj_step2(model, data)
     mujoco.mj_step1(model, data)
     ### END SOLUTION
+
 
 # %% check="env_step"
 @visible_check("env_step")
@@ -727,6 +749,7 @@ def check_env_step(check):
 # commands, other bodies' pushes, `qfrc_applied` stay to the last bit. A zero wrench clears its row. An
 # unknown name raises `KeyError` before anything has been written.
 
+
 # %% solution="owned_inputs"
 def write_owned(model, data, ctrl, wrenches):
     """Write the named controls (clamped) and rows of `xfrc_applied`; returns None."""
@@ -740,6 +763,7 @@ def write_owned(model, data, ctrl, wrenches):
     for i, wrench in bodies:
         data.xfrc_applied[i] = wrench
     ### END SOLUTION
+
 
 # %% check="owned_inputs"
 @visible_check("owned_inputs")
@@ -778,6 +802,7 @@ def check_owned_inputs(check):
 #   applied forces, which belong to whoever applies them.
 # - What depends on the state is fresh afterwards, and `old_data` is untouched.
 
+
 # %% solution="carry_state"
 def carry_state(old_model, old_data, new_model, new_data):
     """Carry time, joints by name and type, commands and activations by name; returns None."""
@@ -813,6 +838,7 @@ def carry_state(old_model, old_data, new_model, new_data):
             new_data.act[b : b + n] = old_data.act[a : a + n]
     mujoco.mj_forward(new_model, new_data)
     ### END SOLUTION
+
 
 # %% check="carry_state"
 @visible_check("carry_state")
@@ -854,7 +880,7 @@ def check_carry_state(check):
 # whatever the thing is attached to.
 
 # %%
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)  # (x, y, z, w)
 
@@ -932,6 +958,7 @@ class SceneSpec:
     sites: tuple = ()
     cameras: tuple = ()
 
+
 # %% [markdown]
 # Next your functions. Each is called by the name that you gave it; while one is not written, a
 # stand-in does what it can, and the labs say so.
@@ -988,9 +1015,19 @@ carry = student("carry_state", lambda *_: None, "a scene that starts anew")
 
 STUDENT = tuple(
     call.__name__
-    for call in (wxyz, xyzw, compose, pose_in, read_ports, torque_out, torque_limits)
-    + (switch_mode, at_com, read_ft, one_step, write_inputs, carry)
+    for call in (
+        *(wxyz, xyzw, compose, pose_in, read_ports, torque_out, torque_limits),
+        *(switch_mode, at_com, read_ft, one_step, write_inputs, carry),
+    )
 )
+
+
+def stand_ins(*names):
+    """A line on those of the functions that a stand-in has answered for; empty when none."""
+    from mjcourse.lab.notebook import unwritten
+
+    return unwritten(names)
+
 
 # %% [markdown]
 # And the environment itself.
@@ -1062,13 +1099,15 @@ class Env:
             body.add_freejoint(name=thing.name)
             shape = getattr(mujoco.mjtGeom, f"mjGEOM_{thing.shape.upper()}")
             body.add_geom(type=shape, size=thing.size, mass=thing.mass, rgba=thing.rgba)
+        world = spec.worldbody.add_frame()
         ground = spec.worldbody.add_frame(pos=[0, 0, self.scene.floor_z])
         with quiet_warnings(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for robot, part in zip(self.robots, parts, strict=True):
                 part.body(robot.base).pos = robot.pos
                 part.body(robot.base).quat = wxyz(robot.quat)
-                spec.attach(without(part, "keys"), prefix=f"{robot.name}_", frame=ground)
+                part.geom("floor").pos = [0, 0, self.scene.floor_z]
+                spec.attach(without(part, "keys"), prefix=f"{robot.name}_", frame=world)
                 sense_chain(spec, robot)
             for name in self.scene.scenery:
                 part = mujoco.MjSpec.from_file(str(model_path(name)))
@@ -1290,6 +1329,7 @@ def sense_chain(spec, robot):
             refname=base,
         )
 
+
 # %% [markdown]
 # | member of `Env` | convention | built on |
 # |---|---|---|
@@ -1470,11 +1510,12 @@ ask(
 # then with `env.opt` set by hand, then after an object was added, which compiles anew. The creep is
 # the speed at which the block slides out of the grip.
 
+
 # %%
 def creep(options):
     """Hold a block for 2.5 s; returns times (s) and how far it has slid (mm)."""
     env = Env([RobotSpec("arm")], SceneSpec(attachments=(GRIPPER,)))
-    pos, quat = env.site_frame("gripper_grip")
+    pos, _ = env.site_frame("gripper_grip")
     env.add_object(SceneObject("block", size=(0.02, 0.02, 0.03), pos=tuple(pos), mass=0.4))
     env.actuator_cmd["gripper_gripper"] = 0.82
     env.opt.gravity[2] = 0.0  # close the pads first, then let the weight act
@@ -1502,13 +1543,13 @@ def attach_conflict():
 
     env = Env([RobotSpec("arm")], SceneSpec(attachments=(GRIPPER,)))
     print("\n".join(env.attach_warnings), "\n")
-    figure, plot = style.axes("A block in the grip", "time (s)", "slid out of the grip (mm)")
-    speed = {}
+    _, plot = style.axes("A block in the grip", "time (s)", "slid out of the grip (mm)")
+    wide, speed = {"as attached": {"linewidth": 6, "alpha": 0.4}}, {}
     for options in ("as attached", "set in env.opt", "set, then an object added"):
         times, slid = creep(options)
         half = len(times) // 2
         speed[options] = (slid[-1] - slid[half]) / (times[-1] - times[half])
-        plot.plot(times, slid, label=options, linewidth=4 if options == "as attached" else 1.6)
+        plot.plot(times, slid, label=options, **wide.get(options, {}))
         print(f"{options:28} creep {speed[options]:6.3f} mm/s")
     plot.legend()
     plt.show()
@@ -1523,6 +1564,7 @@ def attach_conflict():
 #
 # **Of which instant.** The same motion twice, once with `mj_step` and once with your step. After each
 # step the table compares what `data` says with what belongs to the state in `qpos`.
+
 
 # %%
 @experiment
@@ -1543,6 +1585,7 @@ def instants():
         force = np.linalg.norm(data.sensor("ft_force").data - fresh.sensor("ft_force").data)
         stale[name] = 1000 * lag, force
         print(f"after {name:9} TCP off by {1000 * lag:7.4f} mm, force sensor by {force:.4f} N")
+    print(stand_ins("env_step"))
     return stale
 
 
@@ -1556,10 +1599,13 @@ def instants():
 #
 # **How long a push lasts.** One call, then nothing but steps.
 
+
 # %%
 @experiment
 def push_persists():
-    env = Env([RobotSpec("arm")], SceneSpec(objects=(SceneObject("puck", mass=1.0),), gravity_z=0.0))
+    env = Env(
+        [RobotSpec("arm")], SceneSpec(objects=(SceneObject("puck", mass=1.0),), gravity_z=0.0)
+    )
     env.push("puck", (1.0, 0, 0))  # 1 N on 1 kg
     speeds = []
     for second in range(3):
@@ -1580,6 +1626,7 @@ def push_persists():
 # comes first in `qpos`. Three ways to go on: carry the state by name (yours), copy it by index, or
 # start from a reset.
 
+
 # %%
 def by_index(old_model, old_data, new_model, new_data):
     """What not to do: copy as many numbers as there are."""
@@ -1599,7 +1646,7 @@ def held_pose(carry_over):
     """Hold a pose away from home, add a box after 1 s, go on for 2 s."""
     env = Env([RobotSpec("arm")], SceneSpec(attachments=(GRIPPER,)))
     env.carry = carry_over
-    pose = env.jnt_pos_msr + [0.5, 0.2, -0.3, 0.3, 0.4, -0.2, 0.6]
+    pose = env.jnt_pos_msr + np.array([0.5, 0.2, -0.3, 0.3, 0.4, -0.2, 0.6])
     for joint, angle in zip(env.joints, pose, strict=True):
         env.data.joint(joint).qpos = angle
     env.jnt_pos_cmd = pose
@@ -1626,7 +1673,7 @@ def held_pose(carry_over):
 def rebuild():
     from mjcourse import style
 
-    figure, plot = style.axes(
+    _, plot = style.axes(
         "Adding a box at 1 s", "time (s)", "largest joint error, at least 1e-6 (rad)"
     )
     ways = {"by name": carry, "by index": by_index, "reset": start_anew}
@@ -1640,6 +1687,7 @@ def rebuild():
     plot.set_yscale("log")
     plot.legend()
     plt.show()
+    print(stand_ins("carry_state"))
     return result
 
 
@@ -1658,11 +1706,10 @@ def rebuild():
 # compare with the Reset button: which of time, pose and boxes does a reset put back, and which does a
 # rebuild leave alone?
 
+
 # %%
 def rebuild_lab():
-    env = Env(
-        [RobotSpec("arm")], SceneSpec(attachments=(GRIPPER,), scenery=("table_objects",))
-    )
+    env = Env([RobotSpec("arm")], SceneSpec(attachments=(GRIPPER,), scenery=("table_objects",)))
     seen = SimpleNamespace(models=[env.model], before={}, count=0)
     spots = [(0.42, 0.24), (0.6, -0.05), (0.74, -0.2), (0.47, -0.05), (0.72, 0.26)]
     colours = [(0, 0.45, 0.7, 1), (0.9, 0.62, 0, 1), (0.34, 0.71, 0.91, 1)]

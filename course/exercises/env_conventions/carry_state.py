@@ -90,7 +90,7 @@ def model_of(kind: str) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(scenes[kind]())
 
 
-def _old(seed: int, model: mujoco.MjModel) -> mujoco.MjData:
+def old_data(seed: int, model: mujoco.MjModel) -> mujoco.MjData:
     """A moving state with commands, activations and applied forces, everything evaluated."""
     rng = np.random.default_rng(seed)
     data = mujoco.MjData(model)
@@ -158,7 +158,7 @@ def _carry(seed, old, new, fields=STATE, label=""):
     return call(
         "carry_state",
         old_model,
-        _old(seed, old_model),
+        old_data(seed, old_model),
         new_model,
         mujoco.MjData(new_model),
         label=label or f"from ({old}) to ({new})",

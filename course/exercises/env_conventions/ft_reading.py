@@ -39,7 +39,7 @@ def _read(seed, sensors, *frame, label="", model=None, **more):
     return call("ft_wrench", model, data, *sensors, *frame, label=label, **more)
 
 
-def _hanging(angle: float) -> tuple[mujoco.MjModel, mujoco.MjData]:
+def hanging(angle: float) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """A known weight, 2 kg, at rest below a sensor site that is tilted by `angle` about x."""
     model = mujoco.MjModel.from_xml_string(
         f"""<mujoco><compiler angle="radian"/><option gravity="0 0 -10"/><worldbody>
@@ -60,7 +60,7 @@ def own_frame():
     cases = [_read(700 + i, WRIST, label="the wrist sensor") for i in range(4)]
     cases += [_read(710 + i, COLUMN, label="the column's sensor") for i in range(4)]
     cases += [_read(720, WRIST, None, label="frame_site=None, given")]
-    model, data = _hanging(0.0)
+    model, data = hanging(0.0)
     cases.append(call("ft_wrench", model, data, "f", "t", label="2 kg hanging at rest"))
     return cases
 
@@ -79,7 +79,7 @@ def other_frame():
         _read(761, COLUMN, "column", label="the sensor's own site, by name"),
     ]
     for angle in (0.0, 0.7, np.pi):
-        model, data = _hanging(angle)
+        model, data = hanging(angle)
         cases.append(
             call("ft_wrench", model, data, "f", "t", "level", label="2 kg hanging at rest")
         )
