@@ -19,7 +19,7 @@ from course.classwork import read_graded, records_of
 from course.exercises import lesson as find_lesson
 from course.files import write_whole
 from course.gradebook import Gradebook, Sheet
-from course.pages import bar, figure, grade_class, page, sentence, text
+from course.pages import bar, figure, grade_class, page, plain, sentence, text
 from course.paths import DataFolders
 from course.records import Record, attached
 from course.template import Template, TemplateCell, template
@@ -70,14 +70,14 @@ def student_page(notebook: Mapping[str, Any], sheet: Sheet, lesson: Template, ti
         "<footer>Graded by running your functions on cases that the notebook does not show. "
         "If a result looks wrong to you, ask: graders can be mistaken too.</footer>",
     ]
-    return page(f"{title}: feedback for {sheet.student}", "\n".join(filter(None, body)))
+    return page(f"{plain(title)}: feedback for {sheet.student}", "\n".join(filter(None, body)))
 
 
 def _head(sheet: Sheet, title: str) -> str:
     name = f"{text(sheet.name)} ({text(sheet.student)})" if sheet.name else text(sheet.student)
     return (
         '<header class="card"><div>'
-        f'<p class="eyebrow">Feedback</p><h1>{text(title)}</h1>'
+        f'<p class="eyebrow">Feedback</p><h1>{sentence(title)}</h1>'
         f'<p class="soft">{name}</p></div>'
         f'<div class="total"><b>{figure(sheet.score)}</b> <span>of {figure(sheet.max_score)} '
         f"points</span>{bar(sheet.score, sheet.max_score)}</div></header>"
@@ -118,12 +118,12 @@ def _summary(records: Sequence[Record]) -> str:
             f'<tr class="{kind}"><td><a href="#{text(record.exercise)}">'
             f"<code>{text(record.exercise)}</code></a></td>"
             f'<td class="number">{figure(record.points)} / {figure(record.max_points)}</td>'
-            f"<td>{bar(record.points, record.max_points)}</td>"
+            f'<td class="meter">{bar(record.points, record.max_points)}</td>'
             f"<td>{_headline(record)}</td></tr>"
         )
     return (
         '<div class="framed"><table><thead><tr><th>Exercise</th><th class="number">Points</th>'
-        f"<th></th><th></th></tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f'<th class="meter"></th><th></th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
 
 

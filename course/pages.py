@@ -42,6 +42,11 @@ def sentence(words: str) -> str:
     return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", text(words)).replace("\n", "<br>")
 
 
+def plain(words: str) -> str:
+    """A title without the backticks of Markdown."""
+    return words.replace("`", "")
+
+
 def figure(value: float | None) -> str:
     """Points as they are written: "3", "2.5", or a dash for none yet."""
     return "–" if value is None else f"{round(value, 2):g}"

@@ -135,7 +135,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _students_table(lessons: Sequence[LessonReport], students: dict[str, dict[str, str]]) -> str:
-    head = "".join(f'<th class="number">{text(r.title.split(":")[0])}</th>' for r in lessons)
+    head = "".join(f'<th class="number">{sentence(r.title.split(":")[0])}</th>' for r in lessons)
     rows = []
     for student, about in students.items():
         cells = []
@@ -163,7 +163,7 @@ def _students_table(lessons: Sequence[LessonReport], students: dict[str, dict[st
 
 
 def _lesson_section(report: LessonReport) -> str:
-    parts = [f"<h2>{text(report.title)}</h2>", _figures(report)]
+    parts = [f"<h2>{sentence(report.title)}</h2>", _figures(report)]
     if report.sheets:
         parts += [
             "<h3>Distribution</h3>",
