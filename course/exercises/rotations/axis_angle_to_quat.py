@@ -46,7 +46,7 @@ def edge():
     for axis, angle in zip(draws.axes(27, 3), draws.angles(28, 3, 3.3, 6.2), strict=True):
         cases.append(_case(axis, angle, "between half a turn and a turn"))
     cases.append(_case([0.0, 0.0, 1.0], 1.2, "axis as a list"))
-    cases.append(_case([1, 0, 0], np.pi, "axis as a list of ints, half a turn"))
+    cases.append(_case([1.0, 0.0, 0.0], np.pi, "axis as a list, half a turn"))
     return cases
 
 
@@ -109,6 +109,27 @@ def degrees_the_other_way():
     def axis_angle_to_quat(axis, angle):
         half = np.rad2deg(angle) / 2
         return np.array([np.cos(half), *(np.sin(half) * np.asarray(axis))])
+
+
+@exercise.misconception(
+    "You treat the angle as degrees, and do not halve it: it comes in radians, and the quaternion "
+    "holds half of it.",
+    id="degrees",
+)
+def degrees_not_halved():
+    def axis_angle_to_quat(axis, angle):
+        t = np.deg2rad(angle)
+        return np.array([np.cos(t), *(np.sin(t) * np.asarray(axis))])
+
+
+@exercise.misconception(
+    "You put the scalar part last, and do not halve the angle. Here and in MuJoCo `cos(t/2)` comes "
+    "first.",
+    id="scalar_last",
+)
+def scalar_last_not_halved():
+    def axis_angle_to_quat(axis, angle):
+        return np.array([*(np.sin(angle) * np.asarray(axis)), np.cos(angle)])
 
 
 @exercise.misconception(

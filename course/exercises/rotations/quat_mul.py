@@ -103,6 +103,18 @@ def scalar_last_read():
 
 
 @exercise.misconception(
+    "You treat the last entry as the scalar part, and the product is `b a` besides. Here the order "
+    "is `(w, x, y, z)`, and in `a b` the cross product is `a_vec x b_vec`.",
+    id="scalar_last",
+)
+def scalar_last_swapped():
+    def quat_mul(a, b):
+        u, v = np.array(a[:3]), np.array(b[:3])
+        vec = a[3] * v + b[3] * u + np.cross(v, u)
+        return np.append(vec, a[3] * b[3] - u @ v)
+
+
+@exercise.misconception(
     "The scalar part is `a_w b_w` *minus* the dot product of the vector parts; you add it."
 )
 def plus_dot():

@@ -215,6 +215,73 @@ def no_scalar_part():
 
 
 @exercise.misconception(
+    "The last term is missing: with `t = 2 u x v` the rotated vector is `v + w t + u x t`.",
+    id="missing_term",
+)
+def no_last_term():
+    def quat_rotate(q, v):
+        w, u = q[0], np.array(q[1:])
+        return v + 2 * w * np.cross(u, v)
+
+
+@exercise.misconception(
+    "The middle term is missing: with `t = 2 u x v` the rotated vector is `v + w t + u x t`.",
+    id="missing_term",
+)
+def no_middle_term():
+    def quat_rotate(q, v):
+        u = np.array(q[1:])
+        return v + 2 * np.cross(u, np.cross(u, v))
+
+
+@exercise.misconception(
+    "The vector itself is missing: with `t = 2 u x v` the rotated vector is `v + w t + u x t`.",
+    id="missing_term",
+)
+def no_first_term():
+    def quat_rotate(q, v):
+        w, u = q[0], np.array(q[1:])
+        t = 2 * np.cross(u, v)
+        return w * t + np.cross(u, t)
+
+
+@exercise.misconception(
+    "A cross product is the wrong way round: `t = 2 u x v`, then `v + w t + u x t`, the "
+    "quaternion's vector part first both times.",
+    id="cross_order",
+)
+def first_cross_reversed():
+    def quat_rotate(q, v):
+        w, u = q[0], np.array(q[1:])
+        t = 2 * np.cross(v, u)
+        return v + w * t + np.cross(u, t)
+
+
+@exercise.misconception(
+    "A cross product is the wrong way round: `t = 2 u x v`, then `v + w t + u x t`, the "
+    "quaternion's vector part first both times.",
+    id="cross_order",
+)
+def second_cross_reversed():
+    def quat_rotate(q, v):
+        w, u = q[0], np.array(q[1:])
+        t = 2 * np.cross(u, v)
+        return v + w * t + np.cross(t, u)
+
+
+@exercise.misconception(
+    "You read the quaternion as `(x, y, z, w)`, and turn by its inverse besides: `w` is first, and "
+    "the vector turns by `q v conj(q)`.",
+    id="scalar_last",
+)
+def scalar_last_and_passive():
+    def quat_rotate(q, v):
+        w, u = q[3], -np.array(q[:3])
+        t = 2 * np.cross(u, v)
+        return v + w * t + np.cross(u, t)
+
+
+@exercise.misconception(
     "You turn by the half angle: the quaternion holds half the angle, its two sides together turn "
     "by the whole.",
     id="half_angle",

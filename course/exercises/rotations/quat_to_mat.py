@@ -84,6 +84,12 @@ _wrong(
     ("w, x, y, z = q", "x, y, z, w = q"),
 )
 _wrong(
+    "scalar_last",
+    "You read the quaternion as `(x, y, z, w)`, and the matrix is transposed besides. Here `w` is "
+    "first, and the columns are the turned axes.",
+    ("w, x, y, z = q", "x, y, z, w = -q[0], -q[1], -q[2], q[3]"),
+)
+_wrong(
     "factor_two",
     "The factor 2 is missing off the diagonal; every product of two components carries it.",
     *(

@@ -55,11 +55,13 @@ def ordinary():
 @exercise.part("edge cases: the same rotation, 1e-10 apart, t = 0 and 1, 180 deg", points=1)
 def edge():
     cases = _cases(_ends(30, 3, 0.5, 2.5, 1), 39) + _cases(_ends(40, 3, 0.5, 2.5, -1), 49)
+    # Below 1e-6 rad what arccos loses is forgiven; a division by zero is not.
+    rough = quaternion(1e-7)
     for q in [*draws.quats(50, 8), np.array([1.0, 0, 0, 0])]:
-        cases.append(call("slerp", q, q, 0.3, label="identical", compare=quaternion()))
-        cases.append(call("slerp", q, -q, 0.6, label="q and -q", compare=quaternion()))
+        cases.append(call("slerp", q, q, 0.3, label="identical", compare=rough))
+        cases.append(call("slerp", q, -q, 0.6, label="q and -q", compare=rough))
     for q0, q1 in _ends(60, 3, 1e-10, 1.01e-10, 1) + _ends(61, 2, 1e-10, 1.01e-10, -1):
-        cases.append(call("slerp", q0, q1, 0.4, label="1e-10 rad apart", compare=quaternion()))
+        cases.append(call("slerp", q0, q1, 0.4, label="1e-10 rad apart", compare=rough))
     for q0, q1 in _ends(70, 3, 0.3, 2.8, 1) + _ends(71, 3, 0.3, 2.8, -1):
         cases.append(call("slerp", q0, q1, 0.0, label="t = 0", compare=quaternion()))
         cases.append(call("slerp", q0, q1, 1.0, label="t = 1", compare=quaternion()))
@@ -90,7 +92,7 @@ def _error(mismatch):
 @exercise.part("exact to 1e-9 at small angles too, from 1e-6 rad on", points=1)
 def small():
     cases = _cases(_ends(90, 2, 0.5, 2.5, 1), 91)
-    for k, size in enumerate((1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 2e-2, 4e-2, 6e-2, 0.1, 0.15)):
+    for k, size in enumerate((2e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 2e-2, 4e-2, 6e-2, 0.1, 0.15)):
         pairs = _ends(100 + k, 2, size, 1.05 * size, 1)
         cases += _cases(pairs, 120 + k, f"{size:g} rad apart")
     return cases
