@@ -53,4 +53,4 @@ lock: $(READY)
 	  --extra instructor --group dev pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) demo lab build
+	rm -rf $(VENV) .venv-colab demo lab build
