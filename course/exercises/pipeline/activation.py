@@ -209,6 +209,45 @@ _wrong(
     ("np.exp(-dt / tau)", "2.0 ** (-dt / tau)"),
 )
 
+_wrong(
+    "no_tau",
+    "The time constant is missing: the slope is (ctrl - act)/tau, the exponent -dt/tau.",
+    ("(ctrl - act) / tau", "(ctrl - act)"),
+    ("-dt / tau", "-dt"),
+)
+_wrong(
+    "truncated_series",
+    "Your exact step is a few terms of the series of the exponential; use np.exp(-dt / tau).",
+    ("np.exp(-dt / tau)", "(1 - dt / tau + (dt / tau) ** 2 / 2)"),
+)
+_wrong(
+    "truncated_series",
+    "Your exact step is a few terms of the series of the exponential; use np.exp(-dt / tau).",
+    ("np.exp(-dt / tau)", "(1 - dt / tau + (dt / tau) ** 2 / 2 - (dt / tau) ** 3 / 6)"),
+)
+_wrong(
+    "small_steps",
+    "Many small Euler steps come close to the exact solution and never reach it; use the "
+    "exponential.",
+    ("np.exp(-dt / tau)", "(1 - dt / tau / 1000) ** 1000"),
+)
+_wrong(
+    "small_steps",
+    "Many small Euler steps come close to the exact solution and never reach it; use the "
+    "exponential.",
+    ("np.exp(-dt / tau)", "(1 - dt / tau / 100) ** 100"),
+)
+_wrong(
+    "both_decay",
+    "The control does not decay: only the difference act - ctrl does.",
+    (_EXACT, "(act + ctrl) * np.exp(-dt / tau)"),
+)
+_wrong(
+    "difference_reversed",
+    "What decays is act - ctrl, not ctrl - act: with dt = 0 the activation must be `act`.",
+    (_EXACT, "ctrl + (ctrl - act) * np.exp(-dt / tau)"),
+)
+
 _right = variants(exercise)
 _right(
     "as_blends",

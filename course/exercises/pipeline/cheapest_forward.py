@@ -274,6 +274,13 @@ _wrong(
 )
 _wrong("does_nothing", "Nothing is evaluated.", (_FULL, "pass"), (_POS, "pass"), (_VEL, "pass"))
 
+_wrong(
+    "kinematics_only",
+    "mj_kinematics moves the bodies and nothing more: inertia, contacts, velocities and forces "
+    "stay old. After `qpos` everything must run: mj_forward.",
+    (_FULL, "mujoco.mj_kinematics(model, data)"),
+)
+
 _right = variants(exercise)
 _right(
     "as_one_number",

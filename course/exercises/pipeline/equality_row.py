@@ -198,6 +198,35 @@ _wrong(
     ),
 )
 
+_wrong(
+    "r_on_inertia",
+    "You add R to the inertia; it softens the row: divide by A + R.",
+    ("np.linalg.solve(M, J)", "np.linalg.solve(M + R * np.eye(len(M)), J)"),
+    ("(A + R)", "A"),
+)
+_wrong(
+    "r_after_the_division",
+    "You divide by 1 + R afterwards; A and R are added first: divide by A + R.",
+    ("/ (A + R)", "/ A / (1 + R)"),
+)
+_wrong(
+    "r_after_the_division",
+    "You soften the force after the acceleration was computed with the ideal one; divide by A + R "
+    "and use that force for both.",
+    ("/ (A + R)", "/ A"),
+    ("float(force)", "float(force / (1 + R))"),
+)
+_wrong(
+    "r_in_one_place_only",
+    "Force and acceleration must belong together: use the force with A + R for both.",
+    ("a_smooth + y * force", "a_smooth + y * (b - J @ a_smooth) / A"),
+)
+_wrong(
+    "euclidean_projection",
+    "You project the acceleration as if all masses were 1; the row's force acts through M^-1.",
+    ("a_smooth + y * force", "a_smooth + J * (b - J @ a_smooth) / (J @ J)"),
+)
+
 _right = variants(exercise)
 _right(
     "by_inverse",

@@ -162,6 +162,24 @@ _wrong(
     ),
 )
 
+_wrong(
+    "resets",
+    "You reset `data` first: the step must start from the state that it holds.",
+    (_STEP, "    mujoco.mj_resetData(model, data)\n" + _STEP),
+)
+_wrong(
+    "another_point",
+    "You return the position of the body's geom; the position of the body is that of its frame, "
+    "`xpos`.",
+    ("data.body(body).xpos", "data.geom_xpos[model.body(body).geomadr[0]]"),
+)
+_wrong(
+    "another_point",
+    "You return the centre of mass of the subtree; the position of the body is that of its frame, "
+    "`xpos`.",
+    ("data.body(body).xpos", "data.subtree_com[model.body(body).id]"),
+)
+
 _right = variants(exercise)
 _right(
     "by_kinematics",

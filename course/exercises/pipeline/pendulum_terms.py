@@ -138,6 +138,28 @@ _wrong(
     ("mass * length**2", "mass**2 * length"),
 )
 
+_wrong(
+    "length_squared_in_c",
+    "Your `c` has l^2; the torque of gravity is force times lever arm, m g l sin(theta).",
+    ("gravity * length", "gravity * length**2"),
+)
+_wrong(
+    "cosine",
+    "You take the cosine. With theta = 0 hanging straight down, the lever arm is l sin(theta).",
+    ("c = mass", "c = -mass"),
+    ("np.sin", "np.cos"),
+)
+_wrong(
+    "potential_energy",
+    "Your `c` is the potential energy; the bias is its derivative, m g l sin(theta).",
+    ("np.sin(theta)", "(1 - np.cos(theta))"),
+)
+_wrong(
+    "sign_of_gravity",
+    "`gravity` is given as a positive number; you turn its sign once more.",
+    ("M = mass * length**2", "M = mass * length**2\n    gravity = -abs(gravity)"),
+)
+
 _right = variants(exercise)
 _right(
     "by_lambda",

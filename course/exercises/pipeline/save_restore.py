@@ -268,6 +268,77 @@ edits(exercise, _fields(["qpos", "qvel", "qacc"]))(
     "inputs and the warm start: mjSTATE_INTEGRATION.",
 )
 
+_FEW = (
+    "You save positions, velocities and some of the rest, but not all that the step starts from: "
+    "activations, time, every input (controls, applied forces, mocap) and the warm start. "
+    "mjSTATE_INTEGRATION is all of it."
+)
+for _names in (
+    ["qpos", "qvel", "act"],
+    ["qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"],
+    ["qpos", "qvel", "qacc_warmstart"],
+    ["qpos", "qvel", "act", "qacc_warmstart"],
+):
+    edits(exercise, _fields(_names))("incomplete_state", _FEW)
+    edits(exercise, _fields(_names).replace(_FORWARD, ""))("incomplete_state", _FEW)
+
+_TIMED = """\
+NAMES = {names}
+
+
+def save_state(model, data):
+    return np.concatenate([[data.time]] + [getattr(data, n).ravel() for n in NAMES])
+
+
+def restore_state(model, data, state):
+    data.time = state[0]
+    start = 1
+    for name in NAMES:
+        field = getattr(data, name)
+        field[:] = state[start:start + field.size].reshape(field.shape)
+        start += field.size
+    mujoco.mj_forward(model, data)
+"""
+for _names in (
+    ("qpos", "qvel"),
+    ("qpos", "qvel", "ctrl"),
+    ("qpos", "qvel", "act", "ctrl"),
+    ("qpos", "qvel", "act", "ctrl", "qacc_warmstart"),
+    ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"),
+):
+    edits(exercise, _TIMED.format(names=_names))("incomplete_state", _FEW)
+edits(exercise, _TIMED.format(names=("qpos", "qvel")).replace("mj_forward", "mj_resetData"))(
+    "resets",
+    "You reset after you restored: the run starts from the beginning. Reset first, if at all; then "
+    "mj_setState, then mj_forward.",
+)
+_wrong(
+    "resets",
+    "You reset after you restored: the run starts from the beginning. Reset first, if at all; then "
+    "mj_setState, then mj_forward.",
+    ("mj_forward", "mj_resetData"),
+)
+_wrong(
+    "no_forward",
+    "You evaluate before you restore: positions of bodies, forces and sensors belong to the old "
+    "state. Call mj_forward after mj_setState.",
+    (_FORWARD, ""),
+    ("    mujoco.mj_setState", _FORWARD + "    mujoco.mj_setState"),
+)
+_wrong(
+    "rounded_state",
+    "Your state is kept in fewer digits than the run has (float32 or rounded): it resumes nearby, "
+    "not exactly. Keep float64.",
+    ("return state", "return state.astype(np.float32)"),
+    ("data, state, mujoco.mjtState", "data, np.array(state, float), mujoco.mjtState"),
+)
+_wrong(
+    "rounded_state",
+    "Your state is kept in fewer digits than the run has (float32 or rounded): it resumes nearby, "
+    "not exactly. Keep float64.",
+    ("return state", "return state.round(12)"),
+)
+
 _right = variants(exercise)
 _right("by_mujoco", GOOD)
 _right(

@@ -255,6 +255,25 @@ _wrong(
     (_INTEGRATE, ""),
 )
 
+_wrong(
+    "steps_the_model",
+    "You call mj_step on data of your own: that uses its own accelerations and time step. Use the "
+    "`qacc` and `dt` given.",
+    (
+        GOOD.split("dt):\n")[1],
+        "    data = mujoco.MjData(model)\n"
+        "    data.qpos[:], data.qvel[:] = qpos, qvel\n"
+        "    mujoco.mj_step(model, data)\n"
+        "    return data.qpos.copy(), data.qvel.copy()\n",
+    ),
+)
+_wrong(
+    "quaternion_not_moved",
+    "Your free and ball joints do not turn: their quaternions must move too (mj_integratePos).",
+    (_INTEGRATE, _ADD.replace("new_qpos[q + 4:q + 7] += dt * new_qvel[v + 3:v + 6]", "pass")),
+    ("new_qpos[q + 1:q + 4] += dt * new_qvel[v:v + 3]", "pass"),
+)
+
 _right = variants(exercise)
 _right(
     "joint_by_joint",

@@ -193,6 +193,38 @@ _wrong(
     ("(ctrl - length)", "ctrl"),
 )
 
+_wrong(
+    "velocity_error",
+    "You damp the difference of control and velocity; the control is a position here: "
+    "`- kd * velocity`.",
+    ("- kd * velocity", "+ kd * (ctrl - velocity)"),
+)
+_wrong(
+    "clamps_length",
+    "You clamp the length; `ctrlrange` is a range of the control, and the length is what it is.",
+    ("ctrl = np.clip(ctrl, *ctrlrange)", "length = np.clip(length, *ctrlrange)"),
+)
+_wrong(
+    "damping_sign",
+    "Your damping pushes along with the motion; it must oppose it: `- kd * velocity`.",
+    ("- kd", "+ kd"),
+    (_CTRL, ""),
+    (_FORCE, ""),
+)
+_wrong(
+    "damping_sign",
+    "Your damping pushes along with the motion; it must oppose it: `- kd * velocity`.",
+    ("- kd", "+ kd"),
+    (_CTRL, ""),
+)
+_wrong(
+    "force_clamped_by_control_range",
+    "You clamp the force to `ctrlrange`; it has a range of its own.",
+    (_CTRL, ""),
+    ("forcerange is not None", "ctrlrange is not None"),
+    ("*forcerange", "*ctrlrange"),
+)
+
 _right = variants(exercise)
 _right(
     "by_min_max",

@@ -273,6 +273,43 @@ _wrong(
     ),
 )
 
+_wrong(
+    "one_body_only",
+    "You project the Cartesian force of one body only; each body has a row in `xfrc_applied`.",
+    ("range(1, model.nbody)", "range(1, 2)"),
+)
+_wrong(
+    "one_body_only",
+    "You leave out the last body: the loop must reach model.nbody - 1.",
+    ("range(1, model.nbody)", "range(1, model.nbody - 1)"),
+)
+_wrong(
+    "cartesian_as_generalized",
+    "You add `xfrc_applied` entry by entry; it is Cartesian and must go through the Jacobian's "
+    "transpose first.",
+    (_CART, "        pass\n"),
+    (_TAU, _TAU + " + np.resize(data.xfrc_applied[1:].ravel(), model.nv)"),
+)
+_wrong(
+    "bias_sign",
+    "The bias stands on the other side of M a + c = tau: subtract `qfrc_bias`.",
+    ("- data.qfrc_bias", "+ data.qfrc_bias"),
+    (_CART, "        pass\n"),
+)
+_wrong(
+    "adds_constraint",
+    "You add the constraint force; the smooth acceleration is the one without it.",
+    (_TAU, _TAU + " + data.qfrc_constraint"),
+    (_CART, "        pass\n"),
+)
+_wrong(
+    "sign_of_cartesian_force",
+    "You subtract the Cartesian forces; they are applied forces: add them.",
+    ("tau += jacp", "tau -= jacp"),
+    ("+ jacr.T @ torque", "- jacr.T @ torque"),
+    ("tau -= jacp.T @ force - jacr", "tau -= jacp.T @ force + jacr"),
+)
+
 _right = variants(exercise)
 _right(
     "by_apply_ft_and_solve_m",

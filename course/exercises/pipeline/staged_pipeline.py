@@ -442,6 +442,42 @@ _wrong(
     ),
 )
 
+_wrong(
+    "position_in_velocity",
+    "You run the velocity stage again when only `q` changed; here it depends on `v` alone.",
+    ('"velocity", [v], lambda v:', '"velocity", [v, q], lambda v, q:'),
+)
+_wrong(
+    "velocity_in_actuation",
+    "You run the actuation again when only `v` changed; here it depends on `f` alone.",
+    ('"actuation", [f], lambda f:', '"actuation", [f, v], lambda f, v:'),
+)
+_wrong(
+    "position_in_acceleration",
+    "You run the acceleration again when only `q` changed; M and bias are constants here.",
+    (
+        '[self.cache["qfrc_actuator"], passive, applied], self.acceleration',
+        '[self.cache["qfrc_actuator"], passive, applied, q],\n'
+        "            lambda a, p, t, q: self.acceleration(a, p, t)",
+    ),
+)
+_wrong(
+    "constraint_always_runs",
+    "You run the constraint stage at every call; it depends on `qacc_smooth` alone.",
+    (
+        '        self.stage("constraint"',
+        '        self.inputs.pop("constraint", None)\n        self.stage("constraint"',
+    ),
+)
+_wrong(
+    "first_entry_compared",
+    "You compare the first entries of the inputs only; np.array_equal compares all.",
+    (
+        "not all(map(np.array_equal, before, inputs))",
+        "not all(a[:1] == b[:1] for a, b in zip(before, inputs))",
+    ),
+)
+
 _right = variants(exercise)
 _right("by_stages", GOOD)
 _right(
