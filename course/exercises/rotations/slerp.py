@@ -37,10 +37,11 @@ def _ends(seed, count, low, high, sign):
     return pairs
 
 
-def _cases(pairs, seed, label="", unchanged=False):
+def _cases(pairs, seed, label="", unchanged=False, compare=None):
     times = draws.angles(seed, len(pairs), 0.05, 0.95)
+    compare = compare or quaternion()
     return [
-        call("slerp", q0, q1, t, label=label, compare=quaternion(), unchanged=unchanged)
+        call("slerp", q0, q1, t, label=label, compare=compare, unchanged=unchanged)
         for (q0, q1), t in zip(pairs, times, strict=True)
     ]
 
@@ -92,6 +93,10 @@ def _error(mismatch):
 @exercise.part("exact to 1e-9 at small angles too, from 1e-6 rad on", points=1)
 def small():
     cases = _cases(_ends(90, 2, 0.5, 2.5, 1), 91)
+    # At the smallest angle the rounding of arccos comes close to 1e-9.
+    cases += _cases(
+        _ends(92, 2, 1.1e-6, 1.2e-6, 1), 93, "1.1e-6 rad apart", compare=quaternion(1e-8)
+    )
     for k, size in enumerate((2e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 2e-2, 4e-2, 6e-2, 0.1, 0.15)):
         pairs = _ends(100 + k, 2, size, 1.05 * size, 1)
         cases += _cases(pairs, 120 + k, f"{size:g} rad apart")
