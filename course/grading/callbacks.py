@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from course.grading import messages, wire
-from course.grading.observe import After, numeric_fields
+from course.grading.observe import After, numeric_names
 
 _MOST_CALLS = 100_000
 
@@ -95,13 +95,12 @@ def changes(original: Any, said: Any) -> dict[str, np.ndarray]:
         return {}
     if not isinstance(said, dict):
         raise wire.WireError("malformed: changed fields")
-    known = {path: np.asarray(value) for path, value in numeric_fields(original)}
+    known = numeric_names(type(original))
     for path, value in said.items():
-        if (
-            path not in known
-            or not isinstance(value, np.ndarray)
-            or value.dtype != known[path].dtype
-            or value.ndim != known[path].ndim
-        ):
+        if path not in known or not isinstance(value, np.ndarray):
+            raise wire.WireError("malformed: changed fields")
+        group, _, name = path.rpartition(".")
+        was = np.asarray(getattr(getattr(original, group) if group else original, name))
+        if value.dtype != was.dtype or value.ndim != was.ndim:
             raise wire.WireError("malformed: changed fields")
     return said

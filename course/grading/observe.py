@@ -11,11 +11,11 @@ import functools
 import sys
 import time
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any, cast
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -63,39 +63,55 @@ class Unsupported:
     text: str = ""
 
 
+def numeric_names(kind: Any) -> frozenset[str]:
+    """Paths of the numeric fields that every `MjModel` or every `MjData` has.
+
+    Nested structures have dotted paths (`opt.timestep`, `contact.dist`).
+    """
+    return frozenset(path for path, _, _ in _fields(kind))
+
+
 @functools.cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(n for n in dir(kind) if not n.startswith("_") and n not in _VOLATILE)
+def _fields(kind: Any) -> tuple[tuple[str, str, str], ...]:
+    """`(path, group, name)` of every numeric field."""
+    example = mujoco.MjModel.from_xml_string("<mujoco/>")
+    if kind is mujoco.MjData:
+        example = mujoco.MjData(example)
+    found = [(name, "", name) for name in _numeric_in(example)]
+    for group in _NESTED.get(kind, ()):
+        nested = getattr(example, group)
+        found += [(f"{group}.{name}", group, name) for name in _numeric_in(nested)]
+    return tuple(found)
+
+
+def _numeric_in(thing: Any) -> Iterator[str]:
+    for name in dir(type(thing)):
+        if name.startswith("_") or name in _VOLATILE:
+            continue
+        value = getattr(thing, name)
+        if isinstance(value, (np.ndarray, int, float)) and np.asarray(value).dtype != object:
+            yield name
 
 
 def numeric_fields(thing: Any) -> Iterator[tuple[str, Any]]:
-    """Yield `(path, value)` of every numeric field of an `MjModel` or `MjData`.
-
-    Nested structures have dotted paths (`opt.timestep`, `contact.dist`). Arrays are views.
-    """
-    for name in _field_names(cast(Hashable, type(thing))):
-        value = getattr(thing, name)
-        if isinstance(value, (np.ndarray, int, float)):
-            yield name, value
-    for group in _NESTED.get(type(thing), ()):
-        nested = getattr(thing, group)
-        for name in _field_names(cast(Hashable, type(nested))):
-            value = getattr(nested, name)
-            if isinstance(value, (np.ndarray, int, float)):
-                yield f"{group}.{name}", value
+    """Yield `(path, value)` of every numeric field of an `MjModel` or `MjData`; views."""
+    kind: Any = type(thing)
+    nested = {group: getattr(thing, group) for group in _NESTED.get(kind, ())}
+    nested[""] = thing
+    for path, group, name in _fields(kind):
+        yield path, getattr(nested[group], name)
 
 
 def changed_fields(before: Any, after: Any) -> dict[str, np.ndarray]:
     """Fields of `after` that differ, bit for bit, from `before`: `{path: array}` (copies)."""
-    old = dict(numeric_fields(before))
     changes = {}
-    for path, value in numeric_fields(after):
-        new = np.asarray(value)
-        was = np.asarray(old[path])
-        if new.dtype == object:
+    for (path, was), (_, new) in zip(numeric_fields(before), numeric_fields(after), strict=True):
+        if isinstance(new, np.ndarray):
+            if new.shape == was.shape and new.tobytes() == was.tobytes():
+                continue
+        elif np.asarray(new).tobytes() == np.asarray(was).tobytes():
             continue
-        if new.shape != was.shape or new.tobytes() != was.tobytes():
-            changes[path] = new.copy()
+        changes[path] = np.array(new)
     return changes
 
 
@@ -181,27 +197,20 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
 def shared_arguments(value: Any, args: Sequence[Any]) -> frozenset[int]:
     """Positions of the arguments whose memory an array in `value` shares (views, aliases)."""
     returned = [a for a in arrays_in(value) if a.size]
-    # Memory that NumPy allocated is no model's and no data's: the usual case costs nothing.
-    foreign = [a for a in returned if not _root(a).flags.owndata]
+    # A view of a model's or data's memory does not own it.
+    views = [a for a in returned if not a.flags.owndata]
     shared = set()
     for position, arg in enumerate(args):
         if isinstance(arg, (mujoco.MjModel, mujoco.MjData)):
-            fields = numeric_fields(arg) if foreign else ()
-            owned = [v for _, v in fields if isinstance(v, np.ndarray) and v.size]
-            suspects = foreign
+            owned = (
+                [v for _, v in numeric_fields(arg) if isinstance(v, np.ndarray)] if views else []
+            )
+            mine = views
         else:
-            owned = [a for a in arrays_in(arg) if a.size]
-            suspects = returned
-        if any(np.may_share_memory(r, o) for r in suspects for o in owned):
+            owned, mine = list(arrays_in(arg)), returned
+        if any(np.may_share_memory(r, o) for r in mine for o in owned if o.size):
             shared.add(position)
     return frozenset(shared)
-
-
-def _root(array: np.ndarray) -> np.ndarray:
-    """The array at the end of the chain of views."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def describe_error(error: BaseException, cell_files: Sequence[str] = ("<",)) -> Error:

@@ -544,6 +544,7 @@ class _Given:
         self._runner, self._packed = runner, packed
         self._special_inside = False
         self._number = -1
+        self._tail = b""
         self.before: Any = None
         self.value = wire.unpack(packed, self._special, _WIDE)
 
@@ -553,10 +554,10 @@ class _Given:
             self._number = rest[0]
             return self._runner.model(self._number).model
         if kind == wire.DATA:
-            number, tail = rest
+            number, self._tail = rest
             known = self._runner.model(number)
             data = mujoco.MjData(known.model)
-            self.before = known.data(tail)
+            self.before = known.data(self._tail)
             mujoco.mj_copyData(data, known.model, self.before)
             return data
         if kind == wire.CALLBACK:
@@ -569,6 +570,8 @@ class _Given:
         """Packed: `None` when it is as it was, `(value,)`, or the fields that changed."""
         try:
             if isinstance(self.value, mujoco.MjData):
+                if wire.data_tail(self.value) == self._tail:
+                    return wire.pack(None)
                 changes = changed_fields(self.before, self.value)
                 return wire.pack(changes or None)
             if isinstance(self.value, mujoco.MjModel):
