@@ -439,6 +439,18 @@ _mistake(
     "rows[0] if len(rows) else rows",
     "rows[-1] if len(rows) else rows",
 )
+exercise.misconceptions.append(
+    Implementation(
+        "one_velocity_for_all",
+        exercise.misconceptions[-1].text,
+        """\
+def finite_difference_velocity(model, qpos_traj, dt):
+    v = np.zeros(model.nv)
+    mujoco.mj_differentiatePos(model, v, dt, qpos_traj[0], qpos_traj[-1])
+    return v
+""",
+    )
+)
 _mistake(
     "differences_of_differences",
     "You difference twice: that is the acceleration, with one row less.",
@@ -450,7 +462,6 @@ _mistake(
     "Two mistakes: the configurations are swapped (the sign), and you divide by dt twice.",
     "-rows / dt",
 )
-_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return None")
 _mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return np.zeros(model.nv)")
 _mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return []")
 _mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return np.array([[]])")

@@ -88,9 +88,15 @@ exercise.wrong_answer(
 )
 exercise.wrong_answer(
     "You count one free object; there are three, 7 and 6 numbers each.",
-    id="one_object",
+    id="objects_missing",
     scene_nq=16,
     scene_nv=15,
+)
+exercise.wrong_answer(
+    "You count two free objects; there are three, 7 and 6 numbers each.",
+    id="objects_missing",
+    scene_nq=23,
+    scene_nv=21,
 )
 exercise.wrong_answer(
     "The world frame is that of the *linear* half. The angular half is in the body's own frame.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from course.exercises.compare import close, each
+from course.exercises.compare import close
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import (
     canonical,
@@ -16,6 +16,7 @@ from course.exercises.generalized_coordinates.scenes import (
     unit,
     zoo,
 )
+from course.exercises.implementation import Implementation
 from course.grading.door import Outcome
 from mjcourse.models import load
 
@@ -37,31 +38,53 @@ def reference():
     return {"set_free_pose": set_free_pose}
 
 
-def _look(model: mujoco.MjModel):
-    """The whole `qpos`, and the two inputs as they were left."""
+PARTS = ("position", "quaternion", "the rest of qpos", "the inputs")
+
+
+def part_of(model: mujoco.MjModel, joint: str, part: str):
+    """What is looked at: one part of `qpos` after the call, or the two inputs as they were left."""
+    start = int(model.joint(joint).qposadr[0])
 
     def look(outcome: Outcome) -> object:
         outcome.result()
         _, data, _, pos, quat = outcome.args_after
-        return {"qpos": canonical(model, data.qpos), "pos as given": pos, "quat as given": quat}
+        qpos = np.asarray(canonical(model, data.qpos))
+        return {
+            "position": qpos[start : start + 3],
+            "quaternion": qpos[start + 3 : start + 7],
+            "the rest of qpos": np.r_[qpos[:start], qpos[start + 7 :]],
+            "the inputs": np.r_[pos, quat],
+        }[part]
 
     return look
 
 
-def put(model: mujoco.MjModel, joint: str, seed: int, label: str, length: float = 1.0) -> Case:
+def put(
+    model: mujoco.MjModel,
+    joint: str,
+    seed: int,
+    label: str,
+    length: float = 1.0,
+    parts: tuple[str, ...] = PARTS[:3],
+) -> list[Case]:
+    """Set a pose; what became of each part is a case."""
     rng = np.random.default_rng(seed)
     data = data_at(model, configuration(model, rng))
-    return call(
-        "set_free_pose",
-        model,
-        data,
-        joint,
-        rng.uniform(-1, 1, 3),
-        unit(rng) * length,
-        label=label,
-        observe=_look(model),
-        compare=each(close(1e-9)),
-    )
+    pos, quat = rng.uniform(-1, 1, 3), unit(rng) * length
+    return [
+        call(
+            "set_free_pose",
+            model,
+            data,
+            joint,
+            pos,
+            quat,
+            label=f"{label}: {part}",
+            observe=part_of(model, joint, part),
+            compare=close(1e-9),
+        )
+        for part in parts
+    ]
 
 
 def refused(model: mujoco.MjModel, joint: str, quat: np.ndarray, error: str, label: str) -> Case:
@@ -77,15 +100,15 @@ def refused(model: mujoco.MjModel, joint: str, quat: np.ndarray, error: str, lab
 def places():
     several = scene("f", "h", "f", "b-s", "f", seed=110)
     cases = [
-        put(zoo(), "free", 110, "joint_zoo"),
-        put(zoo(), "free", 111, "joint_zoo, a quaternion of norm 2", 2.0),
-        put(two_boxes(), "free2", 112, "a box inserted before"),
-        put(two_boxes(), "free", 113, "a box inserted after", 0.5),
+        *put(zoo(), "free", 110, "joint_zoo"),
+        *put(zoo(), "free", 111, "joint_zoo, a quaternion of norm 2", 2.0),
+        *put(two_boxes(), "free2", 112, "a box inserted before"),
+        *put(two_boxes(), "free", 113, "a box inserted after", 0.5),
     ]
     for seed, joint in enumerate(("red_cube", "green_brick", "yellow_can"), 114):
-        cases.append(put(load("pick_place"), joint, seed, f"{joint} of pick_place"))
+        cases += put(load("pick_place"), joint, seed, f"{joint} of pick_place")
     for seed, joint in enumerate(("f0", "f2", "f5"), 117):
-        cases.append(put(several, joint, seed, "several free joints", 1.3))
+        cases += put(several, joint, seed, "several free joints", 1.3)
     return cases
 
 
@@ -94,8 +117,8 @@ def refusals():
     turn = np.array([0.6, 0.0, 0.8, 0.0])
     zero = np.zeros(4)
     return [
-        put(zoo(), "free", 121, "joint_zoo"),
-        put(load("pick_place"), "green_brick", 122, "green_brick of pick_place", 3.0),
+        *put(zoo(), "free", 121, "joint_zoo", parts=PARTS),
+        *put(load("pick_place"), "green_brick", 122, "green_brick of pick_place", 3.0, PARTS),
         refused(zoo(), "free", zero, "ValueError", "a quaternion of norm 0"),
         refused(load("pick_place"), "red_cube", zero, "ValueError", "a quaternion of norm 0"),
         refused(zoo(), "hinge", turn, "ValueError", "the joint is a hinge"),
@@ -297,8 +320,9 @@ def ignores_other_joints():
 
 
 _UNKNOWN = (
-    "An unknown joint must raise `KeyError`. `mj_name2id` returns -1 there, which Python takes for "
-    "the last one; `model.joint(name)` raises by itself."
+    "An unknown joint must raise `KeyError`; yours is accepted or raises something else. "
+    "`mj_name2id` returns -1 there, which Python takes for the last joint; `model.joint(name)` "
+    "raises by itself."
 )
 
 
@@ -475,6 +499,114 @@ def looks_among_bodies():
         a = model.jnt_qposadr[body.jntadr[0]]
         data.qpos[a : a + 3] = pos
         data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
+
+
+# More mistakes: the checks and the two lines of the right answer, put wrong one at a time.
+CELL = """\
+def set_free_pose(model, data, joint, pos, quat):
+    {unknown}
+    j = model.joint(joint)
+    {kind}
+    norm = np.linalg.norm(quat)
+    {zero}
+    a = int(j.qposadr[0])
+    {place}
+    {turn}
+"""
+RIGHT = {
+    "unknown": "pass",
+    "kind": "if j.type[0] != 0: raise ValueError(joint)",
+    "zero": "if norm == 0: raise ValueError('quat')",
+    "place": "data.qpos[a : a + 3] = pos",
+    "turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / norm",
+}
+
+
+def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
+    for change in changes:
+        cell = CELL.format(**(RIGHT | change))
+        exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_mistake(
+    "position_forgotten",
+    "The position of the joint is not set: `qpos[a:a + 3]`.",
+    {"place": "pass"},
+)
+_mistake(
+    "quaternion_forgotten",
+    "The orientation of the joint is not set: `qpos[a + 3:a + 7]`.",
+    {"turn": "pass"},
+)
+_mistake(
+    "conjugated",
+    "The conjugate of the quaternion is written: that is the inverse turn.",
+    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) * [1, -1, -1, -1] / norm"},
+)
+_mistake(
+    "divides_by_another_norm",
+    "The quaternion is divided by something else than its norm (the square of it, a sum, the "
+    "largest entry). Use `np.linalg.norm(quat)`.",
+    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.dot(quat, quat)"},
+    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.sum(quat)"},
+    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.sum(np.abs(quat))"},
+    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.max(np.abs(quat))"},
+)
+_mistake(
+    "refuses_without_raising",
+    "A call that cannot be done returns (or prints) instead of raising: the caller goes on as if "
+    "the pose were set. Raise `ValueError`.",
+    {"kind": "if j.type[0] != 0: return", "zero": "if norm == 0: return"},
+    {"zero": "if norm == 0: return"},
+)
+_mistake(
+    "wrong_classes",
+    "The errors have the wrong class: an unknown name is a `KeyError`, a bad value a `ValueError`.",
+    {
+        "kind": "if j.type[0] != 0: raise Exception(joint)",
+        "zero": "if norm == 0: raise Exception()",
+    },
+    {"kind": "if j.type[0] != 0: raise TypeError(joint)"},
+    {"kind": "if j.type[0] != 0: raise KeyError(joint)"},
+    {"zero": "if norm == 0: raise ZeroDivisionError()"},
+    {"zero": "if norm == 0: raise KeyError('quat')"},
+    {"kind": "assert j.type[0] == 0", "zero": "assert norm > 0"},
+    {"zero": "assert norm > 0"},
+)
+_mistake(
+    "unknown_joint_accepted",
+    _UNKNOWN,
+    {
+        "unknown": "if joint not in [model.joint(i).name for i in range(model.njnt)]: "
+        "raise ValueError(joint)"
+    },
+    {
+        "unknown": "if joint not in [model.joint(i).name for i in range(model.njnt)]: "
+        "raise NameError(joint)"
+    },
+    {"unknown": "if joint not in [model.joint(i).name for i in range(model.njnt)]: return"},
+)
+_mistake(
+    "accepts_zero_quaternion",
+    "A quaternion of norm zero is not refused (or NaN is written into `qpos`): raise `ValueError` "
+    "before anything is written.",
+    {"zero": "norm = norm or 1.0"},
+    {"zero": "if norm == 0: quat, norm = [1, 0, 0, 0], 1.0"},
+)
+_mistake("accepts_other_joints", _TYPE, {"kind": "if j.type[0] > 1: raise ValueError(joint)"})
+_mistake(
+    "accepts_everything",
+    "Nothing is refused: a joint that is not free and a quaternion of norm zero must raise "
+    "`ValueError` before anything is written.",
+    {"kind": "pass", "zero": "pass"},
+    {"kind": "pass", "zero": "pass", "turn": "data.qpos[a + 3 : a + 7] = quat"},
+    {
+        "kind": "pass",
+        "zero": "pass",
+        "place": "data.joint(joint).qpos[:3] = pos",
+        "turn": "data.joint(joint).qpos[3:] = np.asarray(quat) / norm",
+    },
+)
 
 
 @exercise.variant("through the joint's own view of qpos")

@@ -8,6 +8,7 @@ import numpy as np
 from course.exercises.compare import close
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import configuration, data_at, scene, zoo
+from course.exercises.implementation import Implementation
 from mjcourse.models import load
 
 exercise = Exercise(
@@ -29,7 +30,14 @@ def reference():
     return {"world_angular_velocity": world_angular_velocity}
 
 
-def ask(model: mujoco.MjModel, body: str, seed: int, forward: bool, label: str) -> Case:
+def ask(
+    model: mujoco.MjModel,
+    body: str,
+    seed: int,
+    forward: bool,
+    label: str,
+    unchanged: bool = False,
+) -> Case:
     rng = np.random.default_rng(seed)
     data = data_at(model, configuration(model, rng), rng.uniform(-3, 3, model.nv), forward)
     return call(
@@ -39,7 +47,7 @@ def ask(model: mujoco.MjModel, body: str, seed: int, forward: bool, label: str) 
         body,
         label=label,
         compare=close(1e-9),
-        unchanged=True,
+        unchanged=unchanged,
     )
 
 
@@ -72,9 +80,9 @@ def contract():
     rest = call("world_angular_velocity", model, data, "free", label="at rest", unchanged=True)
     several = scene("f", "f", "b", seed=104)
     return [
-        ask(model, "free", 101, True, "joint_zoo"),
-        ask(model, "free", 102, False, "joint_zoo, stale"),
-        ask(several, "body_f1", 104, False, "the second free body, stale"),
+        ask(model, "free", 101, True, "joint_zoo", True),
+        ask(model, "free", 102, False, "joint_zoo, stale", True),
+        ask(several, "body_f1", 104, False, "the second free body, stale", True),
         rest,
     ]
 
@@ -143,7 +151,8 @@ def stale_sensor():
 @exercise.misconception(
     "`mj_objectVelocity` is asked for the body's own axes (or `xmat` is transposed twice over); "
     "world axes are asked for: the last argument is 0. And it reads what the last `mj_forward` "
-    "left."
+    "left.",
+    id="body_frame",
 )
 def local_object_velocity():
     def world_angular_velocity(model, data, body):
@@ -324,6 +333,100 @@ def six_numbers():
         kind = mujoco.mjtObj.mjOBJ_BODY
         mujoco.mj_objectVelocity(model, now, kind, model.body(body).id, out, 0)
         return out
+
+
+# More mistakes: q, v are the addresses in `qpos` and `qvel`, quat the orientation, w the body rate.
+CELL = """\
+def mul(a, b):
+    w, x, y, z = a
+    left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    return left @ b
+
+
+def rotate(quat, v):
+    return mul(mul(quat, np.r_[0, v]), quat * [1, -1, -1, -1])[1:]
+
+
+def world_angular_velocity(model, data, body):
+    {before}
+    number = model.body(body).id
+    j = {joint}
+    q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
+    quat, w = data.qpos[q + 3 : q + 7], data.qvel[v + 3 : v + 6]
+    return {result}
+"""
+RIGHT = {"before": "pass", "joint": "model.body_jntadr[number]", "result": "rotate(quat, w)"}
+
+
+def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
+    for change in changes:
+        cell = CELL.format(**(RIGHT | change))
+        exercise.misconceptions.append(Implementation(id, text, cell))
+
+
+_mistake(
+    "hard_coded",
+    _FIRST,
+    {"joint": "number - 1"},
+    {"joint": "number"},
+    {"joint": "list(model.jnt_type).index(0)"},
+    {"joint": "0"},
+)
+_mistake(
+    "joint_of_the_bodys_name",
+    "You look for a joint with the name of the body. In `joint_zoo` they are the same; in general "
+    "find the joint through the body: `model.body(body).jntadr`.",
+    {"joint": "model.joint(body).id"},
+)
+_mistake("linear_velocity", _LINEAR, {"result": "rotate(quat, data.qvel[v : v + 3])"})
+_mistake(
+    "stale_orientation",
+    _STALE,
+    {"result": "rotate(data.xquat[number], w)"},
+    {"result": "data.ximat[number].reshape(3, 3) @ w"},
+    {"result": "data.cvel[number][:3]"},
+    {"result": "data.sensor('free_angvel_world').data.copy()"},
+)
+_mistake(
+    "wrong_way",
+    "Two mistakes: the rate is rotated the wrong way (the columns of R are the body's axes: R w), "
+    "and `xmat` is stale when `qpos` has been set since the last `mj_forward`.",
+    {"result": "data.xmat[number].reshape(3, 3).T @ w"},
+    {"result": "rotate(data.xquat[number] * [1, -1, -1, -1], w)"},
+)
+_mistake("linear_velocity", _LINEAR, {"result": "data.cvel[number][3:]"})
+_mistake(
+    "linear_velocity",
+    _LINEAR,
+    {"result": "data.xmat[number].reshape(3, 3) @ data.qvel[v : v + 3]"},
+)
+_mistake("changes_data", _CHANGES, {"before": "mujoco.mj_step(model, data)"})
+_mistake(
+    "changes_data",
+    _CHANGES,
+    {"before": "mujoco.mj_step(model, data)", "result": "data.cvel[number][:3].copy()"},
+    {"before": "mujoco.mj_forward(model, data)", "result": "data.cvel[number][:3].copy()"},
+    {"before": "mujoco.mj_forward(model, data)"},
+    {"before": "mujoco.mj_fwdPosition(model, data)"},
+)
+_mistake(
+    "multiplies_once",
+    "Your rotation of a vector is no q (0, w) q^-1: it needs the quaternion on the left and its "
+    "inverse on the right.",
+    {"result": "mul(mul(quat, np.r_[0, w]), quat)[1:]"},
+    {"result": "mul(np.r_[0, w], quat)[1:]"},
+    {"result": "mul(quat, np.r_[0, w])"},
+)
+_mistake(
+    "speed_only",
+    "Your result is the length of the rate; a vector of three numbers is asked for.",
+    {"result": "np.linalg.norm(w)"},
+)
+_mistake(
+    "degrees",
+    "Your result is in degrees a second; rad/s is the unit everywhere.",
+    {"result": "np.degrees(rotate(quat, w))"},
+)
 
 
 @exercise.variant("by the matrix of the quaternion, by hand")
