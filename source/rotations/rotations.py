@@ -199,7 +199,7 @@ ask(
 #
 # **Why it is a whole neighbourhood.** Straight up is one point. But the closer the camera looks to it, the faster the pan must be for the same motion of the plane. A motor or a controller with a speed limit fails some distance *before* the lock.
 #
-# **The habit.** Store and compose matrices or unit quaternions. Convert to angles only at the last moment, to show a person. Before you trust a logged orientation, convert *one* rotation that you know.
+# **The habit** (*advice*). Store and compose matrices or unit quaternions. Convert to angles only at the last moment, to show a person. Before you trust a logged orientation, convert *one* rotation that you know.
 
 # %% [markdown]
 # ## Mathematics
@@ -215,7 +215,7 @@ ask(
 # For $R_z(90°)$ and $(1, 0, 0)$: the active reading gives $(0, 1, 0)$, the vector points along $y$ now. The passive one, $R^\top p$, gives $(0, -1, 0)$: seen from a frame turned to the left, the old $x$ axis lies to the right.
 #
 # ### Composition, intrinsic and extrinsic
-# *established.* $R_{AC} = R_{AB}\,R_{BC}$: the inner letters meet. Read **left to right**, each factor is a turn about the axes reached so far (*intrinsic*); read **right to left**, each is a turn about the fixed axes of $A$ (*extrinsic*). It is one product with two stories. Order matters: $R_z(90°) R_x(90°)$ and $R_x(90°) R_z(90°)$ are 120 deg apart (measured below).
+# *established.* $R_{AC} = R_{AB}\,R_{BC}$: the inner letters meet. Read **left to right**, each factor is a turn about the axes reached so far (*intrinsic*); read **right to left**, each is a turn about the fixed axes of $A$ (*extrinsic*). It is one product with two stories. Order matters: $R_z(90°) R_x(90°)$ and $R_x(90°) R_z(90°)$ are 120 deg apart (*our measurement*, printed under *In MuJoCo*).
 #
 # ### Axis and angle
 # *established* (Euler's theorem; Rodrigues). Every rotation is a turn by an angle $\theta$ about a unit axis $n$. With the skew matrix $K$ of $n$, which means $K v = n \times v$,
@@ -914,7 +914,7 @@ def check_interp_branch(check):
 # %% [markdown]
 # ## Experiment
 #
-# Predict first, then run.
+# Predict first, then run. Every figure in this section is *our measurement*, computed here.
 
 # %%
 ask(
