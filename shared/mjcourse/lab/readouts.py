@@ -140,6 +140,8 @@ def table_html(table: Table, rows: Sequence[Sequence[Any]] | str) -> str:
 
 
 def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, str):  # a name may end in a digit and is no figure for that
+        return html.escape(value)
     return _figure(text_of(value, digits))
 
 
