@@ -136,7 +136,7 @@ def three_knobs(pitch=0, title="Three knobs"):
                 "smallest s.v. of E", lambda m, data: np.linalg.svd(knobs.E(data))[1][2], digits=4
             ),
             Readout("cond(E)", knobs.condition, digits=2),
-            Readout("fastest rates asked", lambda model, data: knobs.asked, unit="rad/s", digits=1),
+            Readout("peak Euler rates", lambda model, data: knobs.asked, unit="rad/s", digits=1),
             Readout("tracking error", knobs.tracking_error, unit="deg", digits=1),
         ],
         charts=[
@@ -1482,7 +1482,7 @@ def slerp_race(pitch=60, sign_check=True, title="The slerp race"):
     return Lab(
         "two_grippers",
         title=title,
-        camera={"azimuth": 90, "elevation": -14, "distance": 1.08, "lookat": (0, 0, 0.38)},
+        camera={"azimuth": 90, "elevation": -14, "distance": 1.22, "lookat": (0, 0, 0.36)},
         note="blue: slerp; orange: straight in yaw, pitch, roll; green: the goal, 60 deg from the start",
         controls=[
             Slider(
@@ -1498,7 +1498,7 @@ def slerp_race(pitch=60, sign_check=True, title="The slerp race"):
             Button("A goal over the top", state.goal_over_the_top, play=True),
             Toggle("sign check", value=sign_check, on_change=state.change(sign_check=True)),
             Toggle(
-                "nearer branch of the Euler angles",
+                "nearer Euler branch",
                 value=False,
                 on_change=state.change(branch=True),
             ),
@@ -1507,13 +1507,13 @@ def slerp_race(pitch=60, sign_check=True, title="The slerp race"):
             Readout("deviation now", lambda model, data: state.deviation(), unit="deg", digits=1),
             Readout("largest so far", lambda model, data: state.largest, unit="deg", digits=1),
             Readout(
-                "travelled by slerp (blue)",
+                "slerp (blue) travelled",
                 lambda model, data: state.travelled[0],
                 unit="deg",
                 digits=1,
             ),
             Readout(
-                "travelled by Euler (orange)",
+                "Euler (orange) travelled",
                 lambda model, data: state.travelled[1],
                 unit="deg",
                 digits=1,
@@ -1522,7 +1522,7 @@ def slerp_race(pitch=60, sign_check=True, title="The slerp race"):
         ],
         charts=[
             StripChart(
-                "deviation of the orange gripper from the blue one",
+                "deviation of orange from blue",
                 {"angle": lambda model, data: state.deviation()},
                 window=4.5,
                 limits=(0, 185),
@@ -1532,7 +1532,6 @@ def slerp_race(pitch=60, sign_check=True, title="The slerp race"):
         step=state.step,
         reset=state.reset,
         draw=state.draw,
-        width=640,
         student=("slerp", "quat_angle"),
     )
 

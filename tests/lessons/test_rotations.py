@@ -324,7 +324,7 @@ def test_a_rate_limit_costs_tracking_near_the_lock_only(names):
         lab.act("Command 1 rad/s about the lost direction")
         lab.advance(0.5)
         errors[pitch, limit] = lab.values()["tracking error"]
-        asked = lab.values()["fastest rates asked"]
+        asked = lab.values()["peak Euler rates"]
         assert asked == pytest.approx({89: 81.0, 60: 2.6}[pitch], rel=0.02)
     assert errors[89, 2] > 10
     assert errors[89, 100] < 1
@@ -338,10 +338,10 @@ def test_the_race_shows_the_jump_and_the_sign_check(names):
     lab.advance(4.1)
     values = lab.values()
     assert values["largest so far"] > 90
-    assert values["travelled by slerp (blue)"] == pytest.approx(60, abs=0.5)
-    assert values["travelled by Euler (orange)"] > 180
+    assert values["slerp (blue) travelled"] == pytest.approx(60, abs=0.5)
+    assert values["Euler (orange) travelled"] > 180
     assert values["deviation now"] == pytest.approx(0, abs=1e-6)
-    lab.set("nearer branch of the Euler angles", True)
+    lab.set("nearer Euler branch", True)
     lab.advance(4.1)
     assert lab.values()["largest so far"] < 90
 
@@ -356,7 +356,7 @@ def test_the_race_without_the_sign_check_takes_the_long_way_where_signs_differ(n
         long_way = values["q0 . q1"] < 0
         seen.add(bool(long_way))
         travelled = 300 if long_way else 60
-        assert values["travelled by slerp (blue)"] == pytest.approx(travelled, abs=1)
+        assert values["slerp (blue) travelled"] == pytest.approx(travelled, abs=1)
     assert seen == {True, False}
 
 
