@@ -4,11 +4,11 @@
 # A hinge adds one number to `qpos` and one to `qvel`. A floating box adds seven and six. Nothing
 # is missing and nothing is spare: why do the two counts differ?
 #
-# Below hang one body for each joint type that MuJoCo has. Press the buttons, let them run, and
+# Below is one body for each joint type that MuJoCo has. Press the buttons, let them run, and
 # watch the read-outs. Two things are worth finding before you read on:
 #
-# - the slide and the hinge simply count up, but the four numbers of the box go round and round and
-#   never leave the band between -1 and 1;
+# - the hinge simply counts up and the slide runs to and fro, but the four numbers of the box go
+#   round and round and never leave the band between -1 and 1;
 # - with all that motion, one figure stays at 1 to twelve digits.
 
 # %%
@@ -43,7 +43,9 @@ lab_zoo = Lab(
         Readout("nq", lambda model, data: model.nq),
         Readout("nv", lambda model, data: model.nv),
         Readout("free qw", lambda model, data: data.qpos[3], digits=4),
-        Readout("|q| of the free body", lambda model, data: np.linalg.norm(data.qpos[3:7]), digits=12),
+        Readout(
+            "|q| of the free body", lambda model, data: np.linalg.norm(data.qpos[3:7]), digits=12
+        ),
         Readout("ball qw", lambda model, data: data.qpos[7], digits=4),
         Readout("slide", lambda model, data: data.joint("slide").qpos[0], unit="m"),
         Readout("hinge", lambda model, data: data.joint("hinge").qpos[0], unit="rad"),
@@ -143,7 +145,8 @@ ask(
 # $$\dot{\mathbf q} = \tfrac12\, \mathbf q\,(0, \boldsymbol\omega).$$
 #
 # The factor stands on the *right* because $\boldsymbol\omega$ is measured in the body's axes; with the
-# world-frame rate $R\boldsymbol\omega$ it would stand on the left. The half is there because a quaternion holds half
+# world-frame rate $R\boldsymbol\omega$ it would stand on the left (so it does in MuJoCo's `mju_derivQuat`, which wants the
+# world-frame rate: *our measurement*). The half is there because a quaternion holds half
 # of the angle. If $\boldsymbol\omega$ is constant for a time $h$, this linear equation is solved by the exponential:
 #
 # $$\mathbf q(t+h) = \mathbf q(t)\,\exp\!\big(\tfrac h2 (0, \boldsymbol\omega)\big), \qquad
@@ -209,6 +212,7 @@ ask(
 #
 # The layout of `joint_zoo`, as its model says:
 
+
 # %%
 @experiment
 def layout_table():
@@ -231,6 +235,7 @@ def layout_table():
 # %% [markdown]
 # Now the trap, in numbers. The free joint moves at 0.1 m/s along x and spins at 2 rad/s about z for
 # 0.05 s. We ask for the velocity between the two configurations twice, the right way and the naive way.
+
 
 # %%
 @experiment
@@ -260,6 +265,7 @@ def two_ways():
 #
 # And one step on the sphere, from the identity, with the body rate (1, 2, 3) rad/s for half a second:
 
+
 # %%
 @experiment
 def one_step():
@@ -274,6 +280,7 @@ def one_step():
 # **The same rate in world axes, four ways.** Rotate the body-frame rate by the quaternion; ask
 # `mj_objectVelocity` (it returns the *angular* three first, and reads what the last `mj_forward` computed);
 # read a `frameangvel` sensor; read `cvel`. Right after `mj_forward` they agree:
+
 
 # %%
 @experiment
@@ -319,6 +326,7 @@ def four_ways():
 # with the type as one of the words `"free"`, `"ball"`, `"slide"`, `"hinge"`. A joint without a name has the name `""`.
 # It must work for any model, so read the addresses from it. The last joint is where most first attempts break.
 
+
 # %% solution="joint_layout"
 def joint_layout(model):
     """[(name, type, slice in qpos, slice in qvel), ...] in joint order."""
@@ -344,7 +352,10 @@ def check_joint_layout(check):
         check.equal("names in joint order", names, [model.joint(j).name for j in range(model.njnt)])
         known = {"free", "ball", "slide", "hinge"}
         check.true("types", {row[1] for row in layout} <= known, f"say one of {sorted(known)}")
-        for label, column, size in (("slices of qpos", 2, model.nq), ("slices of qvel", 3, model.nv)):
+        for label, column, size in (
+            ("slices of qpos", 2, model.nq),
+            ("slices of qvel", 3, model.nv),
+        ):
             covered = [i for row in layout for i in range(size)[row[column]]]
             check.equal(f"{label} cover {scene}, each entry once", covered, list(range(size)))
 
@@ -362,12 +373,15 @@ def check_joint_layout(check):
 # %% solution="second_box"
 predicted_nq = None  # an int
 predicted_nv = None  # an int
-predicted_qposadr = None  # a dict, {"free": an int, "free2": ..., "ball": ..., "slide": ..., "hinge": ...}
+predicted_qposadr = (
+    None  # a dict, {"free": an int, "free2": ..., "ball": ..., "slide": ..., "hinge": ...}
+)
 ### BEGIN SOLUTION
 predicted_nq = 13 + 7
 predicted_nv = 11 + 6
 predicted_qposadr = {"free": 0, "free2": 7, "ball": 14, "slide": 18, "hinge": 19}
 ### END SOLUTION
+
 
 # %% check="second_box"
 @visible_check("second_box")
@@ -376,10 +390,16 @@ def check_second_box(check):
     check.true("two sizes", numbers, "type an int for predicted_nq and one for predicted_nv")
     names = {"free", "free2", "ball", "slide", "hinge"}
     complete = isinstance(predicted_qposadr, dict) and set(predicted_qposadr) == names
-    check.true("an address for each of the five joints", complete, f"type a dict with the keys {sorted(names)}")
+    check.true(
+        "an address for each of the five joints",
+        complete,
+        f"type a dict with the keys {sorted(names)}",
+    )
     if complete:
         different = len(set(predicted_qposadr.values())) == 5
-        check.true("no two joints start at one place", different, "two of your addresses are the same")
+        check.true(
+            "no two joints start at one place", different, "two of your addresses are the same"
+        )
 
 
 # %% test="second_box"
@@ -392,6 +412,7 @@ def check_second_box(check):
 # the angular velocity `omega` (3,) in rad/s, which is given **in the body's frame** and constant. Return a quaternion (4,)
 # of unit length, also when `quat` is a little off unit (or far off). Nothing special must happen at rest (`omega = 0`), nor for a
 # rate of 1e-12 rad/s, nor for more than a full turn.
+
 
 # %% solution="integrate_quat"
 def integrate_quat(quat, omega, dt):
@@ -427,12 +448,26 @@ def check_integrate_quat(check):
         quat /= np.linalg.norm(quat)
         given = quat.copy()
         got = integrate_quat(quat, omega, dt)
-        check.close("integrate_quat vs mju_quatIntegrate", got, expected(quat, omega, dt), atol=1e-12, up_to_sign=True)
+        check.close(
+            "integrate_quat vs mju_quatIntegrate",
+            got,
+            expected(quat, omega, dt),
+            atol=1e-12,
+            up_to_sign=True,
+        )
         check.unchanged("input left as it was", given, quat)
     still = np.array([0.6, 0, 0.8, 0])
-    check.close("at rest", integrate_quat(still, np.zeros(3), 0.1), still, atol=1e-12, up_to_sign=True)
+    check.close(
+        "at rest", integrate_quat(still, np.zeros(3), 0.1), still, atol=1e-12, up_to_sign=True
+    )
     long = np.array([0.0, 9.0, 0.0])
-    check.close("more than a turn", integrate_quat(still, long, 1.0), expected(still, long, 1.0), atol=1e-12, up_to_sign=True)
+    check.close(
+        "more than a turn",
+        integrate_quat(still, long, 1.0),
+        expected(still, long, 1.0),
+        atol=1e-12,
+        up_to_sign=True,
+    )
     norm = np.linalg.norm(integrate_quat(still * 1.02, np.array([1.0, 2.0, 3.0]), 0.5))
     check.close("length of the result, input 2 % too long", norm, 1.0, atol=1e-12)
 
@@ -446,6 +481,7 @@ def check_integrate_quat(check):
 # Write `quat_velocity(quat1, quat2, dt)`, by hand: the constant body-frame angular velocity (3,) in rad/s that carries the unit
 # quaternion `quat1` to `quat2` in `dt` seconds, the short way round. `quat2` may come with either sign; the two may be
 # equal, or half a turn apart (then either sign of the result is right).
+
 
 # %% solution="quat_velocity"
 def quat_velocity(quat1, quat2, dt):
@@ -477,7 +513,9 @@ def check_quat_velocity(check):
         mujoco.mju_subQuat(expected, quat2, quat1)
         got = quat_velocity(quat1, quat2, dt)
         check.close("quat_velocity vs mju_subQuat / dt", got, expected / dt, atol=1e-12)
-        check.close("the other sign of quat2", quat_velocity(quat1, -quat2, dt), expected / dt, atol=1e-12)
+        check.close(
+            "the other sign of quat2", quat_velocity(quat1, -quat2, dt), expected / dt, atol=1e-12
+        )
         check.close("no turn", quat_velocity(quat1, quat1, dt), np.zeros(3), atol=1e-12)
         check.close("quat2 = -quat1", quat_velocity(quat1, -quat1, dt), np.zeros(3), atol=1e-12)
 
@@ -490,6 +528,7 @@ def check_quat_velocity(check):
 #
 # Write `integrate_positions(model, qpos, qvel, dt)`, by hand: the configuration (`nq`,) reached from `qpos` (`nq`,) with the constant
 # velocity `qvel` (`nv`,) after `dt` seconds, for every joint type, in any order, in any number. You may use what you wrote above.
+
 
 # %% solution="integrate_positions"
 def integrate_positions(model, qpos, qvel, dt):
@@ -504,7 +543,7 @@ def integrate_positions(model, qpos, qvel, dt):
         return left @ np.r_[np.cos(angle), np.sinc(angle / np.pi) * half]
 
     new, qvel = np.array(qpos, float), np.asarray(qvel, float)
-    for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr):
+    for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
         if kind == mujoco.mjtJoint.mjJNT_FREE:
             new[q : q + 3] += dt * qvel[v : v + 3]  # world axes: added as it is
             q, v = q + 3, v + 3
@@ -533,11 +572,19 @@ def check_integrate_positions(check):
             for j in range(model.njnt):
                 start, kind = model.jnt_qposadr[j], model.jnt_type[j]
                 if kind == mujoco.mjtJoint.mjJNT_FREE:
-                    check.close("position of a free joint", got[start : start + 3], expected[start : start + 3])
+                    check.close(
+                        "position of a free joint",
+                        got[start : start + 3],
+                        expected[start : start + 3],
+                    )
                     start += 3
                 if kind < 2:
-                    label = "quaternion of a free joint" if kind == 0 else "quaternion of a ball joint"
-                    check.close(label, got[start : start + 4], expected[start : start + 4], up_to_sign=True)
+                    label = (
+                        "quaternion of a free joint" if kind == 0 else "quaternion of a ball joint"
+                    )
+                    check.close(
+                        label, got[start : start + 4], expected[start : start + 4], up_to_sign=True
+                    )
                 else:
                     check.close("slides and hinges", got[start], expected[start])
             check.unchanged("input left as it was", given, qpos)
@@ -553,6 +600,7 @@ def check_integrate_positions(check):
 # `finite_difference_velocity(model, qpos_traj, dt)` for a recording `qpos_traj`, an array (`T`, `nq`) with `dt` seconds between rows:
 # an array (`T - 1`, `nv`) whose row `t` is the velocity from row `t` to row `t + 1`. You may call `mj_differentiatePos`.
 # A recording of one row has no gap: return the shape (0, `nv`).
+
 
 # %% solution="finite_difference_velocity"
 def finite_difference_velocity(model, qpos_traj, dt):
@@ -595,6 +643,7 @@ def check_finite_difference_velocity(check):
 # velocity, as `qvel` holds them. Mind which half is in which frame. The quaternion may change its sign in between; there may be no turn, no
 # motion at all, or half a turn.
 
+
 # %% solution="free_joint_velocity"
 def free_joint_velocity(qpos1, qpos2, dt):
     """(6,): linear velocity (m/s, world axes), angular velocity (rad/s, body axes) between two poses (7,)."""
@@ -626,8 +675,12 @@ def check_free_joint_velocity(check):
         check.close("linear part", got[:3], expected[:3], atol=1e-12)
         check.close("angular part", got[3:], expected[3:6], atol=1e-12)
         flipped = qpos2[:7] * [1, 1, 1, -1, -1, -1, -1]
-        check.close("the other sign", free_joint_velocity(qpos1[:7], flipped, dt), expected[:6], atol=1e-12)
-        check.close("no motion", free_joint_velocity(qpos1[:7], qpos1[:7], dt), np.zeros(6), atol=1e-12)
+        check.close(
+            "the other sign", free_joint_velocity(qpos1[:7], flipped, dt), expected[:6], atol=1e-12
+        )
+        check.close(
+            "no motion", free_joint_velocity(qpos1[:7], qpos1[:7], dt), np.zeros(6), atol=1e-12
+        )
 
 
 # %% test="free_joint_velocity"
@@ -640,6 +693,7 @@ def check_free_joint_velocity(check):
 # has a free joint. Use `qpos` and `qvel` only: the function is called right after `qpos` was set, before `mj_forward`, when everything else in
 # `data` (`xmat`, `cvel`, sensors) still belongs to the past. `data` must be left as it was, so do not call `mj_forward` on it.
 # MuJoCo's and SciPy's rotation routines are allowed.
+
 
 # %% solution="world_angular_velocity"
 def world_angular_velocity(model, data, body):
@@ -686,6 +740,7 @@ def check_world_angular_velocity(check):
 # What cannot be done must be refused, and then nothing may have changed: a `quat` of norm zero and a joint that is not free
 # raise `ValueError`, an unknown joint raises `KeyError`.
 
+
 # %% solution="set_free_pose"
 def set_free_pose(model, data, joint, pos, quat):
     """Set the pose of a free joint by name; `quat` (scalar first) is normalised.
@@ -720,7 +775,16 @@ def check_set_free_pose(check):
         set_free_pose(model, data, name, pos, quat)
         check.close("qpos after the call, all of it", data.qpos, expected)
     before = data.qpos.copy()
-    check.raises("a quaternion of norm zero", ValueError, set_free_pose, model, data, "red_cube", pos, np.zeros(4))
+    check.raises(
+        "a quaternion of norm zero",
+        ValueError,
+        set_free_pose,
+        model,
+        data,
+        "red_cube",
+        pos,
+        np.zeros(4),
+    )
     check.raises("a hinge", ValueError, set_free_pose, model, data, "joint1", pos, quat)
     check.raises("an unknown joint", KeyError, set_free_pose, model, data, "blue_cube", pos, quat)
     check.unchanged("nothing changes when it refuses", before, data.qpos)
@@ -730,11 +794,64 @@ def check_set_free_pose(check):
 # Objects inserted before the joint, several free joints, and everything that must be refused.
 
 # %% [markdown]
+# Your function moves the cube below, when you have written it. Lift the cube, press Play, and it falls.
+
+# %%
+from mjcourse.lab import student
+
+
+def by_name(model, data, joint, pos, quat):
+    data.joint(joint).qpos[:] = [*pos, *(quat / np.linalg.norm(quat))]
+
+
+place = student("set_free_pose", by_name, using="named access")
+
+
+def move_cube(number):
+    """What a slider does that moves the cube along one axis of the world."""
+
+    def move(model, data, value):
+        pose = data.joint("red_cube").qpos.copy()
+        pose[number] = value
+        place(model, data, "red_cube", pose[:3], pose[3:])
+
+    return move
+
+
+def turn_cube(model, data, degrees):
+    half = np.radians(degrees) / 2
+    pos = data.joint("red_cube").qpos[:3].copy()
+    place(model, data, "red_cube", pos, np.array([np.cos(half), 0, 0, np.sin(half)]))
+
+
+lab_place = Lab(
+    "pick_place",
+    title="Put the cube somewhere",
+    note="Seven hinges, two slides, three free objects; each slider calls set_free_pose.",
+    camera={"azimuth": 140, "elevation": -22, "distance": 1.7, "lookat": (0.4, 0, 0.2)},
+    controls=[
+        Slider("x", low=0.2, high=0.8, value=0.5, unit="m", on_change=move_cube(0)),
+        Slider("y", low=-0.4, high=0.4, value=-0.12, unit="m", on_change=move_cube(1)),
+        Slider(
+            "height", low=0.025, high=0.5, value=0.025, step=0.005, unit="m", on_change=move_cube(2)
+        ),
+        Slider("turn", low=-180, high=180, value=30, step=5, unit="deg", on_change=turn_cube),
+    ],
+    readouts=[
+        Readout("position", lambda model, data: data.joint("red_cube").qpos[:3], unit="m"),
+        Readout("quaternion", lambda model, data: data.joint("red_cube").qpos[3:], digits=4),
+    ],
+    student=("set_free_pose",),
+)
+lab_place
+
+# %% [markdown]
 # ## Experiment
 #
 # The box of `joint_zoo` has half-sizes 0.05, 0.1 and 0.15 m, so three different moments of inertia. Spun about no axis in
 # particular it tumbles: no torque acts on it, its angular momentum stays, and yet its angular velocity wanders. We
 # record one second at the model's time step of 2 ms, starting at the body rate (0.5, 1, 2) rad/s. There is no chance in it: no seed.
+
 
 # %%
 def record_tumble():
@@ -769,14 +886,13 @@ ask(
     right="It grows, but less than tenfold",
 )
 
+
 # %%
 @experiment
 def tumble_plot():
     from mjcourse import style
 
-    figure, plot = style.axes(
-        "The tumbling box: body-frame angular velocity", "time (s)", "rad/s"
-    )
+    _, plot = style.axes("The tumbling box: body-frame angular velocity", "time (s)", "rad/s")
     time = 0.002 * np.arange(501)
     for k, name in enumerate("xyz"):
         plot.plot(time, tumble_qvel[:, 3 + k], label=f"simulated, {name}")
@@ -784,7 +900,13 @@ def tumble_plot():
     for t in range(0, 500, 50):
         mujoco.mj_differentiatePos(tumble_model, estimate, 0.1, tumble_qpos[t], tumble_qpos[t + 50])
         for k in range(3):
-            plot.plot([time[t], time[t + 50]], [estimate[3 + k]] * 2, color="black", linewidth=1, linestyle="-")
+            plot.plot(
+                [time[t], time[t + 50]],
+                [estimate[3 + k]] * 2,
+                color="black",
+                linewidth=1,
+                linestyle="-",
+            )
     plot.plot([], [], color="black", linewidth=1, linestyle="-", label="differences over 100 ms")
     plot.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     plt.show()
@@ -816,6 +938,7 @@ def largest_error(stride):
 error_2ms, error_20ms = largest_error(1), largest_error(10)
 ### END SOLUTION
 
+
 # %% check="fd_error"
 @visible_check("fd_error")
 def check_fd_error(check):
@@ -823,7 +946,11 @@ def check_fd_error(check):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         check.true(f"{name} is a number", number, "type a number, in rad/s")
         if number:
-            check.true(f"{name} is an error", 0 < value < 10, "an absolute error is positive, and smaller than the rate itself")
+            check.true(
+                f"{name} is an error",
+                0 < value < 10,
+                "an absolute error is positive, and smaller than the rate itself",
+            )
 
 
 # %% test="fd_error"
@@ -846,6 +973,7 @@ def check_fd_error(check):
 # %% [markdown]
 # Now the same for more intervals, against the velocity at the start and at the end of each.
 
+
 # %%
 @experiment
 def error_table():
@@ -853,7 +981,9 @@ def error_table():
 
     from mjcourse import style
 
-    print(f"MuJoCo {mujoco.__version__}, NumPy {np.__version__}, {platform.machine()}, no random numbers\n")
+    print(
+        f"MuJoCo {mujoco.__version__}, NumPy {np.__version__}, {platform.machine()}, no random numbers\n"
+    )
     print("interval   against the start   against the end   (rad/s, largest of the second)")
     rows = []
     for stride in (1, 2, 5, 10, 20, 50):
@@ -867,7 +997,9 @@ def error_table():
         rows.append((2 * stride, start, end))
         print(f"{2 * stride:5d} ms   {start:17.4f}   {end:15.2g}")
 
-    figure, plot = style.axes("Finite differences of the tumbling box", "interval (ms)", "largest error (rad/s)")
+    _, plot = style.axes(
+        "Finite differences of the tumbling box", "interval (ms)", "largest error (rad/s)"
+    )
     intervals, start, end = np.array(rows).T
     plot.loglog(intervals, start, marker="o", label="against the velocity at the start")
     plot.loglog(intervals[1:], end[1:], marker="s", label="against the velocity at the end")
@@ -883,6 +1015,7 @@ def error_table():
 # the integrator works, not how good the estimate is.
 #
 # One more table, for losses: how far apart three pairs of orientations are, by three measures. The second pair are two names of one orientation.
+
 
 # %%
 @experiment
@@ -923,10 +1056,8 @@ def measures():
 #
 # Let it run for ten seconds at 20 ms. Then raise the step to 100 ms and press Reset.
 
+
 # %%
-from mjcourse.lab import arrow, student
-
-
 def by_mujoco(quat, omega, dt):
     out = np.array(quat)
     mujoco.mju_quatIntegrate(out, omega, dt)
@@ -957,6 +1088,13 @@ def step_by_adding(model, data):
     mujoco.mju_mulQuat(rate, data.qpos[3:7], np.r_[0, 0.5 * new_rate(model, data)])
     data.qpos[3:7] += model.opt.timestep * rate
     stretch(model, data.qpos[3:7] @ data.qpos[3:7])
+
+
+# %% [markdown]
+# The rest is the picture: the box alone, its size, the arrows, the slider, the read-outs.
+
+# %%
+from mjcourse.lab import arrow
 
 
 def box_alone():
@@ -1013,16 +1151,28 @@ def length(simulation):
     return np.linalg.norm(simulation.data.qpos[3:7])
 
 
-sphere = Simulation(box_alone(), title="on the sphere", step=step_on_the_sphere, reset=start_tumbling, draw=draw_axes)
-adding = Simulation(box_alone(), title="by adding", step=step_by_adding, reset=start_tumbling, draw=draw_axes)
+sphere = Simulation(
+    box_alone(),
+    title="on the sphere",
+    step=step_on_the_sphere,
+    reset=start_tumbling,
+    draw=draw_axes,
+)
+adding = Simulation(
+    box_alone(), title="by adding", step=step_by_adding, reset=start_tumbling, draw=draw_axes
+)
 lab_adding = Lab(
     [sphere, adding],
     title="Adding a velocity to a quaternion",
     note="The same box and the same angular velocities; only the way of moving the orientation differs.",
     camera={"azimuth": -90, "elevation": -8, "distance": 1.3, "lookat": (0.58, 0, 0.45)},
-    controls=[Slider("step", low=2, high=200, value=20, step=2, unit="ms", on_change=set_step, of="all")],
+    controls=[
+        Slider("step", low=2, high=200, value=20, step=2, unit="ms", on_change=set_step, of="all")
+    ],
     readouts=[
-        Readout("|q| on the sphere", lambda simulations: length(simulations[0]), digits=6, of="all"),
+        Readout(
+            "|q| on the sphere", lambda simulations: length(simulations[0]), digits=6, of="all"
+        ),
         Readout("|q| by adding", lambda simulations: length(simulations[1]), digits=6, of="all"),
         Readout("angle between the two", angle_between, unit="deg", digits=2, of="all"),
     ],
@@ -1088,12 +1238,16 @@ angular_velocity_frame = "b"
 velocity_call = "c"
 ### END SOLUTION
 
+
 # %% check="knowledge_check"
 @visible_check("knowledge_check")
 def check_knowledge_check(check):
     for name, value in (("scene_nq", scene_nq), ("scene_nv", scene_nv)):
         check.true(f"{name} is a number", isinstance(value, (int, float)), "type an int")
-    for name, value in (("angular_velocity_frame", angular_velocity_frame), ("velocity_call", velocity_call)):
+    for name, value in (
+        ("angular_velocity_frame", angular_velocity_frame),
+        ("velocity_call", velocity_call),
+    ):
         letter = isinstance(value, str) and value.strip(" ().:").lower() in {"a", "b", "c", "d"}
         check.true(f"{name} is a letter", letter, 'type one of "a", "b", "c", "d"')
 

@@ -27,6 +27,7 @@ def run() -> Any:
     done = run_lesson(LESSON)
     yield done
     done.names["lab_zoo"].close()
+    done.names["lab_place"].close()
     done.names["lab_adding"].close()
 
 
@@ -116,6 +117,17 @@ def test_the_error_grows_less_than_tenfold_with_the_interval(run: Run):
     assert rows[2][1] < 1e-12
     assert run.names["error_2ms"] == pytest.approx(rows[2][0])
     assert run.names["error_20ms"] == pytest.approx(rows[20][0])
+
+
+def test_mujocos_derivative_of_a_quaternion_wants_the_world_frame_rate():
+    """The lesson says so, marked as our measurement."""
+    quat, omega, rate = np.array([0.6, 0, 0.8, 0]), np.array([1.0, 2.0, 3.0]), np.zeros(4)
+    mujoco.mju_derivQuat(rate, quat, omega)
+    on_the_left, on_the_right = np.zeros(4), np.zeros(4)
+    mujoco.mju_mulQuat(on_the_left, np.r_[0, omega / 2], quat)
+    mujoco.mju_mulQuat(on_the_right, quat, np.r_[0, omega / 2])
+    np.testing.assert_allclose(rate, on_the_left, atol=1e-15)
+    assert np.abs(rate - on_the_right).max() > 0.1
 
 
 def test_two_names_of_one_orientation_are_far_apart_by_the_norm_only(run: Run):
@@ -397,6 +409,19 @@ def still(lab: Any) -> np.ndarray:
     """The picture of a lab just after a reset, when nothing in it moves yet."""
     lab.reset()
     return lab.picture().astype(int)
+
+
+def test_the_cube_goes_where_the_sliders_say_and_falls(run: Run):
+    lab = run.names["lab_place"]
+    lab.set("x", 0.4)
+    lab.set("height", 0.3)
+    lab.set("turn", 90)
+    placed = lab.values()
+    np.testing.assert_allclose(placed["position"], [0.4, -0.12, 0.3], atol=1e-12)
+    np.testing.assert_allclose(placed["quaternion"], [0.5**0.5, 0, 0, 0.5**0.5], atol=1e-12)
+    lab.advance(1.5)
+    assert lab.values()["position"][2] == pytest.approx(0.025, abs=1e-3)
+    assert lab.trouble is None
 
 
 def test_labs_of_different_scenes_do_not_paint_into_each_other(run: Run):
