@@ -309,19 +309,19 @@ lab_instant = Lab(
         Select("integrator", options=["Euler", "RK4"], on_change=set_integrator),
     ],
     readouts=[
-        Readout("box, qpos", lambda model, data: box_place(model, data)[:3], unit="m", digits=4),
-        Readout("box, xpos", lambda model, data: data.body("box").xpos, unit="m", digits=4),
+        Readout("box, qpos", lambda model, data: box_place(model, data)[:3], unit="m", digits=3),
+        Readout("box, xpos", lambda model, data: data.body("box").xpos, unit="m", digits=3),
         Readout(
-            "distance of the two",
+            "distance apart",
             lambda model, data: (
                 1e3 * np.linalg.norm(box_place(model, data)[:3] - data.body("box").xpos)
             ),
             unit="mm",
             digits=2,
         ),
-        Readout("angle of the two", box_turn, unit="deg", digits=4),
+        Readout("angle apart", box_turn, unit="deg", digits=4),
     ],
-    tables=[Table("status board: to which instant do the arrays belong?", board)],
+    tables=[Table("status board: whose instant?", board)],
     speed=0.1,
 )
 lab_instant
@@ -487,7 +487,7 @@ def status_boards():
 # Euler's rule takes the slope at the start for the whole step: $w \leftarrow w + \tfrac{h}{\tau}(u - w)$. After one time
 # constant the exact error is $e^{-1}$: from 0 towards 1 the activation stands at $1 - e^{-1} \approx 0.632$. Euler's slope is too large
 # all along, so its points lie above while rising. Its error shrinks by the factor $|1 - h/\tau|$ per step: beyond $h = \tau$ it
-# overshoots, beyond $h = 2\tau$ it grows without bound. *(derivation; established: MuJoCo, "Computation", "Stateful actuators":
+# overshoots, beyond $h = 2\tau$ it grows without bound. (The manual is more cautious and warns from $h > \tau$ on.) *(derivation; established: MuJoCo, "Computation", "Stateful actuators":
 # `filter` is Euler's rule, `filterexact` the exact one)*
 #
 # ### Smooth dynamics
@@ -518,7 +518,7 @@ def status_boards():
 # $$\lambda = \frac{a_{\text{ref}} - J a_u}{A + R} .$$
 #
 # $R$ comes from `solimp`: with impedance $d$ the row gives the share $d$ of the ideal force, $1/(1 + R/A)$. The array `efc_b` holds
-# $J a_u - a_{\text{ref}}$, which is $-(a_{\text{ref}} - J a_u)$ and *not* our $b$. *(established: MuJoCo, "Computation", "Constraint model")*
+# $J a_u - a_{\text{ref}}$ ($-3$ in the worked example below): the negative of the numerator, and *not* our $b$. *(established: MuJoCo, "Computation", "Constraint model")*
 #
 # ### Integration
 #
@@ -530,6 +530,65 @@ def status_boards():
 # implicit: the update solves $(M + h D)\,\Delta v = h M a$ with the diagonal $D$ of damping coefficients; without damping the
 # formula above is exact. *(established: MuJoCo, "Computation", "Numerical integration")*
 #
+# Four of these statements, measured: the velocity part of the bias is quadratic; a push has the same power in Cartesian and in
+# generalized terms; the number of rows changes while $n_v$ stays; and beyond $h = 2\tau$ Euler's filter grows.
+
+
+# %%
+@experiment
+def four_claims():
+    found = {}
+    model = load("double_pendulum")
+    data = mujoco.MjData(model)
+    data.qpos[:] = (0.7, -1.1)
+    bias = []
+    for factor in (0, 1, 2):
+        data.qvel[:] = factor * np.array([1.5, -0.8])
+        mujoco.mj_forward(model, data)
+        bias.append(data.qfrc_bias.copy())
+    found["quadratic"] = float(np.max(np.abs((bias[2] - bias[0]) - 4 * (bias[1] - bias[0]))))
+    print(
+        f"c(q, 2v) - c(q, 0) against 4 (c(q, v) - c(q, 0)): largest difference {found['quadratic']:.1e} N m"
+    )
+
+    model = load("clutter")
+    data = mujoco.MjData(model)
+    rows = set()
+    for _ in range(250):
+        mujoco.mj_step(model, data)
+        rows.add(data.nefc)
+    found["rows"] = (min(rows), max(rows))
+    print(
+        f"clutter, one second: nv = {model.nv} throughout, from {min(rows)} to {max(rows)} constraint rows"
+    )
+
+    body, force, torque = (
+        model.body("dumbbell").id,
+        np.array([2.0, -1.0, 3.0]),
+        np.array([0.2, 0.1, -0.3]),
+    )
+    mujoco.mj_forward(model, data)
+    jacp, jacr, tau = np.zeros((3, model.nv)), np.zeros((3, model.nv)), np.zeros(model.nv)
+    mujoco.mj_jacBodyCom(model, data, jacp, jacr, body)
+    mujoco.mj_applyFT(model, data, force, torque, data.xipos[body], body, tau)
+    powers = force @ (jacp @ data.qvel) + torque @ (jacr @ data.qvel), data.qvel @ tau
+    found["powers"] = powers
+    print(
+        f"a push on the dumbbell: F . (J_x v) + T . (J_w v) = {powers[0]:.6f} W, v . tau = {powers[1]:.6f} W"
+    )
+
+    error = [1.0]
+    for _ in range(6):
+        error.append(error[-1] * (1 - 2.5))
+    found["growth"] = error
+    print(
+        "Euler's filter at h = 2.5 tau, error after each step: "
+        + ", ".join(f"{e:.2f}" for e in error)
+    )
+    return found
+
+
+# %% [markdown]
 # ## In MuJoCo
 #
 # | stage | calls | writes, among others |
@@ -953,7 +1012,7 @@ def check_activation(check):
 
 # %% [markdown]
 # Now see it. Press *Play*, then *control to 1*: the green lever has the exact filter, the orange one Euler's. With the step at 150 ms the two curves part; with
-# a time constant shorter than half a step Euler's activation runs away. `your Euler` is your `filter_euler`, fed with the same control.
+# a time constant shorter than half a step Euler's activation runs away. *yours* is your `filter_euler`, fed with the same control.
 
 # %%
 activation_state = SimpleNamespace(euler=0.0, since=0.0, start=0.0)
@@ -1024,10 +1083,10 @@ lab_activation = Lab(
         StripChart(
             "activation",
             {
-                "exact curve": exact_curve,
-                "filter (Euler)": lambda model, data: data.act[0],
+                "exact": exact_curve,
+                "filter": lambda model, data: data.act[0],
                 "filterexact": lambda model, data: data.act[1],
-                "your Euler": lambda model, data: activation_state.euler,
+                "yours": lambda model, data: activation_state.euler,
             },
             window=3.0,
             limits=(-0.2, 1.3),
@@ -1464,8 +1523,15 @@ def worked_example():
         np.array([[1.0, 0.0], [0.5, 1.0]]),
         np.array([-1.0, 1.0]),
     )
-    pipe = StagedPipeline(hand_M, hand_P, np.array([2.0, 3.0]), hand_J)
-    r = pipe.forward(q, v, np.array([4.0, -2.0]), np.array([1.0, 0.0]), np.array([0.0, 3.0]))
+    try:
+        pipe = StagedPipeline(hand_M, hand_P, np.array([2.0, 3.0]), hand_J)
+        r = pipe.forward(q, v, np.array([4.0, -2.0]), np.array([1.0, 0.0]), np.array([0.0, 3.0]))
+    except NotImplementedError:
+        print("StagedPipeline is not written yet: its rows show nan")
+        r = dict.fromkeys(
+            ("actuator_velocity", "qfrc_actuator", "qacc_smooth", "qacc"), np.full(2, np.nan)
+        )
+        r["efc_force"] = np.full(1, np.nan)
     y = np.linalg.solve(hand_M, hand_J)
     A = hand_J @ y
     theirs_y = np.linalg.solve(M, J)
@@ -1669,6 +1735,9 @@ lab_wagons = Lab(
         Slider("v2", low=-1, high=1, value=0, step=0.1, unit="m/s", on_change=set_velocity(1)),
     ],
     readouts=[
+        Readout("M, diagonal", lambda model, data: np.diag(W_M), unit="kg", digits=2),
+        Readout("P", lambda model, data: W_P, digits=2),
+        Readout("J", lambda model, data: W_J, digits=2),
         Readout("P v", lambda model, data: data.actuator_velocity, unit="m/s", digits=2),
         Readout("P^T f", generalized, unit="N", digits=2),
         Readout("bias c", lambda model, data: data.qfrc_bias, unit="N", digits=2),
