@@ -8,9 +8,12 @@ import mujoco
 import numpy as np
 
 from course.exercises import Exercise, Implementation, call, close, each, same
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("carry_state", points=5, provides=("carry_state",), core=True)
 
+_BOB = """<body name="bob" pos="0 {} 1"><joint name="bob" type="ball"/>
+<geom size="0.05" pos="0.1 0 0"/></body>"""
 _BOX = '<body name="{0}" pos="{1} 0 0.5"><freejoint name="{0}"/><geom size="0.05"/></body>'
 _SENSORS = """<sensor><framepos objtype="site" objname="tip"/><jointpos joint="two"/>
 <accelerometer site="tip"/><framelinvel objtype="site" objname="tip"/></sensor>"""
@@ -86,6 +89,11 @@ def model_of(kind: str) -> mujoco.MjModel:
         "filtered, box": lambda: _scene(box, _LAST + _FILTERED.format("filter", 'dynprm="0.1"')),
         "three not filtered": lambda: _scene(box, _LAST + _FILTERED.format("none", "")),
         "three has two": lambda: _scene("", _FILTERED.format("user", 'actdim="2"') + _LAST),
+        "box has two": lambda: _scene(
+            box, _LAST + _FILTERED.format("user", 'actdim="2"') + _LAST.replace("extra", "more")
+        ),
+        "bob, arm": lambda: _scene(_BOB.format(1), _MOTORS),
+        "box, arm, bob": lambda: _scene(box, _MOTORS, _BOB.format(2)),
     }
     return mujoco.MjModel.from_xml_string(scenes[kind]())
 
@@ -202,6 +210,10 @@ def edges():
         ("three not filtered", "filtered"),
         ("filtered, box", "three has two"),
         ("three has two", "filtered, box"),
+        ("three has two", "box has two"),
+        ("box has two", "three has two"),
+        ("bob, arm", "box, arm, bob"),
+        ("box, arm, bob", "bob, arm"),
         ("box, arm", "can, box, arm"),
     ]
     return [_carry(1100 + i, old, new) for i, (old, new) in enumerate(pairs)]
@@ -254,15 +266,6 @@ def plain():
         mujoco.mj_forward(new_model, new_data)
 
 
-def _edited(id: str, text: str, *edits: tuple[str, str]) -> None:
-    """A misconception: the cell above with a few places changed."""
-    cell = exercise.variants[0].cell
-    for old, new in edits:
-        assert old in cell, (id, old)
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
-
-
 _BY_INDEX = (
     "The state is copied by index. An object added before the arm moves every address: match "
     "joints and actuators by name."
@@ -310,45 +313,53 @@ _TYPE = "        if new_model.jnt_type[j] != kind:\n            continue\n"
 _TIME = "    new_data.time = old_data.time\n"
 _FORWARD = "    mujoco.mj_forward(new_model, new_data)\n"
 
-_edited(
+edited(
+    exercise,
     "resets_time",
     "The time starts again at 0. A rebuild is not a reset: carry `time` over.",
     (_TIME, ""),
 )
-_edited(
+edited(
+    exercise,
     "forgets_act_and_ctrl",
     "Neither commands nor activations are carried: the actuators start from nothing. Carry `ctrl` "
     "and `act` by actuator name.",
     (_CTRL, ""),
     (_ACT, "            pass\n"),
 )
-_edited(
+edited(
+    exercise,
     "forgets_ctrl",
     "The commands (`ctrl`) are not carried: after the rebuild the arm drives to 0.",
     (_CTRL, ""),
 )
-_edited(
+edited(
+    exercise,
     "forgets_act",
     "The activations (`act`) are not carried: a filtered actuator starts from 0 again.",
     (_ACT, "            pass\n"),
 )
-_edited(
+edited(
+    exercise,
     "forgets_velocities",
     "The velocities are not carried: everything stops for an instant.",
     (_QVEL, ""),
 )
-_edited(
+edited(
+    exercise,
     "forgets_positions",
     "The positions are not carried: everything jumps to its place in the model.",
     (_QPOS, ""),
 )
-_edited(
+edited(
+    exercise,
     "ignores_the_type",
     "A joint of the same name but of another type is carried. A hinge's angle is no slide's metre: "
     "compare `jnt_type` first.",
     (_TYPE, ""),
 )
-_edited(
+edited(
+    exercise,
     "ignores_the_type",
     "A joint of the same name but of another type is carried as far as it fits. A hinge's angle is "
     "no slide's metre: compare `jnt_type` first.",
@@ -359,7 +370,8 @@ _edited(
         "        nq, nv = map(min, sizes[kind], sizes[new_model.jnt_type[j]])\n",
     ),
 )
-_edited(
+edited(
+    exercise,
     "compares_sizes_not_types",
     "Joints count as the same type when their sizes agree: but a hinge and a slide both have one "
     "coordinate, an angle and a length. Compare `jnt_type`.",
@@ -368,7 +380,8 @@ _edited(
         "        if max(new_model.jnt_type[j], 2) != max(kind, 2):",
     ),
 )
-_edited(
+edited(
+    exercise,
     "matches_unnamed",
     "Unnamed joints and actuators are matched with each other by their empty names. They cannot be "
     "told apart, so they are not carried.",
@@ -381,7 +394,8 @@ _edited(
         "{new_model.actuator(k).name: k for k in range(new_model.nu)}.get(name, -1)",
     ),
 )
-_edited(
+edited(
+    exercise,
     "matches_unnamed",
     "Unnamed joints and actuators are matched with each other by their empty names. They cannot be "
     "told apart, so they are not carried.",
@@ -394,14 +408,16 @@ _edited(
         "([k for k in range(new_model.nu) if new_model.actuator(k).name == name] + [-1])[0]",
     ),
 )
-_edited(
+edited(
+    exercise,
     "missing_name_accepted",
     "What is gone in the new model becomes id -1 and is written into the last joint or actuator. "
     "`mj_name2id` returns -1 for it: skip it.",
     ("        if j < 0:\n            continue\n", ""),
     (" if name else -1", ""),
 )
-_edited(
+edited(
+    exercise,
     "act_without_the_count",
     "Activations are copied although the two actuators do not have equally many. Compare "
     "`actuator_actnum` before you copy.",
@@ -410,7 +426,8 @@ _edited(
         "        n = min(n, new_model.actuator_actnum[j])\n        if n > 0:\n",
     ),
 )
-_edited(
+edited(
+    exercise,
     "act_without_the_count",
     "Activations are copied although the two actuators do not have equally many. Compare "
     "`actuator_actnum` before you copy.",
@@ -419,7 +436,8 @@ _edited(
         "        if n > 0:\n",
     ),
 )
-_edited(
+edited(
+    exercise,
     "act_by_actuator_id",
     "The actuator's id is used as an address into `act`. Only actuators with an internal state "
     "have one: its address is `actuator_actadr`.",
@@ -428,7 +446,8 @@ _edited(
         "a, b = min(i, old_model.na - n), min(j, new_model.na - n)",
     ),
 )
-_edited(
+edited(
+    exercise,
     "act_by_index",
     "Activations are copied as one block: an actuator added before moves their addresses.",
     (
@@ -437,18 +456,21 @@ _edited(
         "        new_data.act[:n] = old_data.act[:n]\n        n = 0\n",
     ),
 )
-_edited(
+edited(
+    exercise,
     "ctrl_by_index",
     "Commands are copied by index; an actuator added before moves them. Match by name.",
     (_CTRL, "        if i < new_model.nu:\n            new_data.ctrl[i] = old_data.ctrl[i]\n"),
 )
-_edited(
+edited(
+    exercise,
     "same_address_in_both",
     "The old addresses are used in the new model too. Look the address up in each model.",
     ("new_model.jnt_qposadr[j]", "min(old_model.jnt_qposadr[i], new_model.nq - nq)"),
     ("new_model.jnt_dofadr[j]", "min(old_model.jnt_dofadr[i], new_model.nv - nv)"),
 )
-_edited(
+edited(
+    exercise,
     "qpos_address_for_qvel",
     "The address into qpos is used for qvel. A free joint before takes 7 entries of one and 6 of "
     "the other: velocities live at `jnt_dofadr`.",
@@ -457,18 +479,21 @@ _edited(
         "min(q, old_model.nv - nv), min(p, new_model.nv - nv)",
     ),
 )
-_edited(
+edited(
+    exercise,
     "one_number_for_each_joint",
     "Only the first number of each joint is carried: a free joint has 7 positions and 6 "
     "velocities, a ball joint 4 and 3.",
     ("nq, nv = [(7, 6), (4, 3), (1, 1), (1, 1)][kind]", "nq, nv = 1, 1"),
 )
-_edited(
+edited(
+    exercise,
     "arm_only",
     "Only hinges and slides are carried: loose objects jump back to where the model puts them.",
     (_TYPE, "        if new_model.jnt_type[j] != kind or kind < 2:\n            continue\n"),
 )
-_edited(
+edited(
+    exercise,
     "carries_applied_forces",
     "Applied forces are carried too. A push belongs to whoever applies it; after a rebuild it is "
     "gone until it is applied again.",
@@ -481,13 +506,15 @@ _edited(
         "            new_data.xfrc_applied[j] = old_data.xfrc_applied[i]\n" + _FORWARD,
     ),
 )
-_edited(
+edited(
+    exercise,
     "carries_applied_forces",
     "Joint forces (`qfrc_applied`) are carried too. They belong to whoever applies them; after a "
     "rebuild they are gone until they are applied again.",
     (_QVEL, _QVEL + _QVEL.replace("qvel", "qfrc_applied")),
 )
-_edited(
+edited(
+    exercise,
     "carries_applied_forces",
     "Applied forces are carried too. A push belongs to whoever applies it; after a rebuild it is "
     "gone until it is applied again.",
@@ -501,41 +528,48 @@ _edited(
         "            new_data.xfrc_applied[j] = old_data.xfrc_applied[i]\n" + _FORWARD,
     ),
 )
-_edited(
+edited(
+    exercise,
     "derived_not_computed",
     "Frames and sensors of the new data are those of an empty scene: call `mj_forward` once the "
     "state is in place.",
     (_FORWARD, ""),
 )
-_edited(
+edited(
+    exercise,
     "forward_too_early",
     "`mj_forward` runs before the state is in place: frames and sensors describe the model's own "
     "pose.",
     (_TIME, _TIME + _FORWARD),
     (_ACT + _FORWARD, _ACT),
 )
-_edited(
+edited(
+    exercise,
     "kinematics_only",
     "Only frames are computed anew; sensors, forces and accelerations are stale. `mj_forward` "
     "computes them all.",
     (_FORWARD, "    mujoco.mj_kinematics(new_model, new_data)\n"),
 )
-_edited(
+edited(
+    exercise,
     "takes_a_step",
     "A step is taken at the end: time and state move on. `mj_forward` computes without moving.",
     (_FORWARD, "    mujoco.mj_step(new_model, new_data)\n"),
 )
-_edited(
+edited(
+    exercise,
     "resets_afterwards",
     "The new data is reset after the copying, which clears what was carried.",
     (_FORWARD, "    mujoco.mj_resetData(new_model, new_data)\n" + _FORWARD),
 )
-_edited(
+edited(
+    exercise,
     "spoils_the_old",
     "`old_data` is changed. Whoever holds it may still read it: leave it as it is.",
     (_FORWARD, _FORWARD + "    mujoco.mj_resetData(old_model, old_data)\n"),
 )
-_edited(
+edited(
+    exercise,
     "spoils_the_old",
     "`old_data` is changed: its applied forces are cleared. Leave it as it is.",
     (
@@ -543,17 +577,109 @@ _edited(
         _FORWARD + "    old_data.xfrc_applied[:] = 0\n    old_data.qfrc_applied[:] = 0\n",
     ),
 )
-_edited(
+edited(
+    exercise,
     "spoils_the_old",
     "`old_data` is changed: it was stepped. Leave it as it is.",
     (_FORWARD, _FORWARD + "    mujoco.mj_step(old_model, old_data)\n"),
 )
-_edited(
+edited(
+    exercise,
     "copies_backwards",
     "The state is copied from new to old: source and target are exchanged.",
     (_QPOS, "        old_data.qpos[q : q + nq] = new_data.qpos[p : p + nq]\n"),
     (_QVEL, "        old_data.qvel[v : v + nv] = new_data.qvel[u : u + nv]\n"),
     (_CTRL, "        old_data.ctrl[i] = new_data.ctrl[j]\n"),
+)
+
+
+for _count in ("n == new_model.actuator_actnum[j] == 1", "n == new_model.actuator_actnum[j]"):
+    edited(
+        exercise,
+        "one_activation_only",
+        "Only one activation of each actuator is carried. An actuator may have several: "
+        "`actuator_actnum` says how many.",
+        ("n == new_model.actuator_actnum[j] and n > 0", f"{_count} and n > 0"),
+        ("new_data.act[b : b + n] = old_data.act[a : a + n]", "new_data.act[b] = old_data.act[a]"),
+    )
+for _sizes in ("(3, 3)", "(3, 4)", "(1, 1)"):
+    edited(
+        exercise,
+        "wrong_size_of_a_ball",
+        "A ball joint is carried with the wrong sizes: it has 4 positions (a quaternion) and 3 "
+        "velocities.",
+        ("(4, 3)", _sizes),
+    )
+edited(
+    exercise,
+    "skips_ball_joints",
+    "Ball joints are not carried: they have a name and a type like any other.",
+    (_TYPE, _TYPE.replace("!= kind:", "!= kind or kind == 1:")),
+)
+for _kind, _words in ((2, "Slides"), (3, "Hinges")):
+    edited(
+        exercise,
+        "skips_a_type",
+        f"{_words} are not carried: every joint that has a name and the same type is.",
+        (_TYPE, _TYPE.replace("!= kind:", f"!= kind or kind == {_kind}:")),
+    )
+edited(
+    exercise,
+    "wrong_size_of_a_free_joint",
+    "A free joint is carried with the wrong sizes: it has 7 positions and 6 velocities.",
+    ("(7, 6)", "(6, 6)"),
+)
+edited(
+    exercise,
+    "wrong_size_of_a_free_joint",
+    "Only the position of a free joint is carried: its seven numbers hold the orientation too.",
+    ("(7, 6)", "(3, 3)"),
+)
+edited(
+    exercise,
+    "free_velocities_forgotten",
+    "The velocities of loose objects are not carried: a falling box stops in the air.",
+    (_QVEL, _QVEL.replace("old_data.qvel[v : v + nv]", "old_data.qvel[v : v + nv] * (kind > 0)")),
+)
+edited(
+    exercise,
+    "moves_the_time",
+    "The time is one step ahead: nothing was stepped, so it stays as it was.",
+    (_TIME, _TIME.replace("old_data.time", "old_data.time + new_model.opt.timestep")),
+)
+edited(
+    exercise,
+    "only_half_evaluated",
+    "Positions and velocities are computed anew, forces and accelerations are not: `mj_step1` is "
+    "half of `mj_forward`.",
+    (_FORWARD, _FORWARD.replace("mj_forward", "mj_step1")),
+)
+edited(
+    exercise,
+    "only_half_evaluated",
+    "Only positions are computed anew: velocities, forces and accelerations are stale. "
+    "`mj_forward` computes them all.",
+    (_FORWARD, _FORWARD.replace("mj_forward", "mj_fwdPosition")),
+)
+for _field, _size in (("xfrc_applied", "nbody"), ("qfrc_applied", "nv")):
+    edited(
+        exercise,
+        "carries_applied_forces",
+        f"`{_field}` is carried too. A push belongs to whoever applies it; after a rebuild it is "
+        "gone until it is applied again.",
+        (
+            _FORWARD,
+            f"    k = min(old_model.{_size}, new_model.{_size})\n"
+            f"    new_data.{_field}[:k] = old_data.{_field}[:k]\n" + _FORWARD,
+        ),
+    )
+exercise.misconceptions.append(
+    Implementation(
+        "carries_nothing",
+        "Nothing is carried over: the new data stays at the model's own pose and at time 0.",
+        "def carry_state(old_model, old_data, new_model, new_data):\n"
+        "    mujoco.mj_forward(new_model, new_data)\n",
+    )
 )
 
 

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from course.exercises import Exercise, call, close, each, quaternion
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise(
     "compose_pose",
@@ -404,3 +405,95 @@ def by_rigid_transform():
 
         both = make(parent) * make(child)
         return both.translation, both.rotation.as_quat()
+
+
+@exercise.variant("SciPy, one expression for each half")
+def by_rotations():
+    from scipy.spatial.transform import Rotation
+
+    def compose_pose(parent, child):
+        (pp, pq), (cp, cq) = parent, child
+        P, C = Rotation.from_quat(pq), Rotation.from_quat(cq)
+        pos = np.asarray(pp) + P.apply(cp)
+        quat = (P * C).as_quat()
+        return pos, quat
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+for _product in ("P * C.inv()", "P.inv() * C", "P.inv() * C.inv()", "C * P.inv()", "C.inv() * P"):
+    _wrong(
+        "inverts_a_quaternion",
+        "The position is right, but one of the quaternions is inverted (conjugated) in the "
+        "product: it is parent times child as they are.",
+        ("P * C)", f"{_product})"),
+    )
+_wrong(
+    "conjugate_of_the_product",
+    "The resulting quaternion is the conjugate of the right one: the inverse rotation.",
+    ("(P * C)", "(P * C).inv()"),
+)
+_wrong(
+    "keeps_the_parents_quaternion",
+    "The result has the parent's own quaternion: the child's rotation is not composed into it.",
+    ("(P * C)", "P"),
+)
+_wrong(
+    "rotation_vectors_added",
+    "The rotations are added as rotation vectors (or angles). Rotations in three dimensions do not "
+    "add: multiply the quaternions.",
+    ("(P * C)", "Rotation.from_rotvec(P.as_rotvec() + C.as_rotvec())"),
+)
+_wrong(
+    "rotation_vectors_added",
+    "The rotations are added as Euler angles. Rotations in three dimensions do not add: multiply "
+    "the quaternions.",
+    ("(P * C)", 'Rotation.from_euler("xyz", P.as_euler("xyz") + C.as_euler("xyz"))'),
+)
+_wrong(
+    "position_subtracted",
+    "The turned position of the child is subtracted: the child lies at the parent's position "
+    "*plus* its own, turned.",
+    ("+ P.apply", "- P.apply"),
+)
+_wrong(
+    "swapped_position",
+    "The quaternion is right; in the position parent and child are exchanged: the parent's "
+    "position stays as it is, the child's is turned by the parent's quaternion.",
+    ("np.asarray(pp) + P.apply(cp)", "np.asarray(cp) + C.apply(pp)"),
+)
+_wrong(
+    "swapped_position",
+    "The quaternion is right; in the position the parent's is turned instead of the child's.",
+    ("np.asarray(pp) + P.apply(cp)", "P.apply(pp) + np.asarray(cp)"),
+)
+_wrong(
+    "one_vector_of_seven",
+    "The pose comes as one vector of seven numbers; a pose here is a pair `(pos, quat)`.",
+    ("return pos, quat", "return np.concatenate([pos, quat])"),
+)
+_wrong(
+    "a_matrix_for_the_quaternion",
+    "The rotation comes as a matrix; a pose here is `(pos, quat)`.",
+    (".as_quat()", ".as_matrix()"),
+)
+_wrong(
+    "a_matrix_for_the_quaternion",
+    "The rotation comes as Euler angles or a rotation vector; a pose here is `(pos, quat)`.",
+    (".as_quat()", ".as_rotvec()"),
+)
+_wrong(
+    "order_changed_the_wrong_way",
+    "The order of the quaternion is changed the wrong way: from (x, y, z, w) to (w, x, y, z) the "
+    "last entry moves to the front.",
+    ("Rotation.from_quat(pq)", "Rotation.from_quat(np.roll(pq, -1), scalar_first=True)"),
+    ("Rotation.from_quat(cq)", "Rotation.from_quat(np.roll(cq, -1), scalar_first=True)"),
+    ("(P * C).as_quat()", "np.roll((P * C).as_quat(scalar_first=True), 1)"),
+)
+_wrong(
+    "not_in_the_sum",
+    "The child's position is left out: the result lies at the parent's origin.",
+    (" + P.apply(cp)", ""),
+)

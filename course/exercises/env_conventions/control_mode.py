@@ -5,8 +5,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from course.exercises import Exercise, call, close, each, same
+from course.exercises import Exercise, Implementation, call, close, each, same
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("control_mode", points=3, provides=("set_control_mode",))
 
@@ -543,3 +544,124 @@ def by_sets():
                 address = model.jnt_qposadr[model.actuator_trnid[i][0]]
                 data.ctrl[i] = (group == 0) * model.actuator_gear[i][0] * data.qpos[address]
         mujoco.mj_forward(model, data)
+
+
+@exercise.variant("step by step")
+def step_by_step():
+    def set_control_mode(model, data, mode):
+        modes = ("position", "velocity", "torque")
+        if mode not in modes:
+            raise ValueError(mode)
+        k = modes.index(mode)
+        bits = int(model.opt.disableactuator)
+        model.opt.disableactuator = (bits | 7) & ~(1 << k)
+        for i in range(model.nu):
+            group, gear = model.actuator_group[i], model.actuator_gear[i, 0]
+            if group == 0:
+                data.ctrl[i] = gear * data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]
+            if group == 1:
+                data.ctrl[i] = 0
+            if group == 2:
+                data.ctrl[i] = 0
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_BITS = "(bits | 7) & ~(1 << k)"
+_wrong(
+    "enables_everything",
+    "All groups act at once: position, velocity and torque actuators pull against each other.",
+    (_BITS, "0"),
+)
+_wrong(
+    "enables_everything",
+    "All three modes act at once: they pull against each other. Disable the two others.",
+    (_BITS, "bits & ~7"),
+)
+_wrong(
+    "disables_all_modes",
+    "All three modes are disabled: nothing drives the arm. Clear the bit of the chosen one.",
+    (_BITS, "bits | 7"),
+)
+_wrong(
+    "leaves_the_bits",
+    "The commands are seeded, but `opt.disableactuator` stays as it was: the old mode goes on.",
+    (_BITS, "bits"),
+)
+for _bits in ("k", "1 << k", "2 ** k"):
+    _wrong(
+        "not_a_mask",
+        "`disableactuator` is a bit field: a set bit k disables group k. The number of the mode, "
+        "or its bit alone, is not the mask of the *others*.",
+        (_BITS, _bits),
+    )
+_wrong(
+    "toggles_the_bit",
+    "The bit of the mode is toggled: what comes out depends on what was there. Set the bits.",
+    (_BITS, "bits ^ (1 << k)"),
+)
+_wrong(
+    "velocity_command_left",
+    "The velocity commands are left as they were: they wait for the next switch. Seed all three "
+    "groups.",
+    (
+        "    if group == 1:\n            data.ctrl[i] = 0\n",
+        "    if group == 1:\n            pass\n",
+    ),
+)
+_wrong(
+    "torque_command_left",
+    "The torque commands are left as they were: they wait for the next switch. Seed all three "
+    "groups.",
+    (
+        "    if group == 2:\n            data.ctrl[i] = 0\n",
+        "    if group == 2:\n            pass\n",
+    ),
+)
+_wrong(
+    "position_command_left",
+    "The position commands are left as they were: back in position mode the arm drives to where it "
+    "was commanded before.",
+    ("if group == 0:", "if group == -1:"),
+)
+_wrong(
+    "absolute_gear",
+    "The gear's sign is lost: with gear -2 the servo drives to the mirrored position.",
+    ("gear * data.qpos", "abs(gear) * data.qpos"),
+)
+_wrong(
+    "stops_the_arm_by_hand",
+    "The state of the arm is changed (`qvel` set to zero). Holding still is the servo's work: "
+    "write commands and bits only.",
+    ("    for i in range(model.nu):", "    data.qvel[:] = 0\n    for i in range(model.nu):"),
+)
+exercise.misconceptions.append(
+    Implementation(
+        "takes_a_step",
+        "A step is taken at the switch: time and state move. Write commands and bits only.",
+        exercise.variants[-1].cell + "    mujoco.mj_step(model, data)\n",
+    )
+)
+_wrong(
+    "gripper_as_position",
+    "Actuators of other groups are seeded too: the gripper's command changes. Touch groups 0 to 2.",
+    ("if group == 0:", "if group in (0, 3):"),
+)
+_wrong(
+    "keeps_moving",
+    "The torque command continues the torque that was measured. The arm has to hold still: it "
+    "becomes 0.",
+    (
+        "    if group == 2:\n            data.ctrl[i] = 0\n",
+        "    if group == 2:\n            dof = model.jnt_dofadr[model.actuator_trnid[i, 0]]\n"
+        "            data.ctrl[i] = data.qfrc_actuator[dof] / gear\n",
+    ),
+)
+_wrong(
+    "all_commands_zero",
+    "All commands become 0, the position command too: the arm drives to its zero pose. A position "
+    "command that holds is gear x current position.",
+    ("gear * data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]", "0"),
+)

@@ -57,7 +57,7 @@ def _data(seed: int, model: mujoco.MjModel) -> mujoco.MjData:
     return data
 
 
-STATE = ("qpos", "qvel", "time", "act")
+STATE = ("qpos", "qvel", "time", "act", "ctrl", "xfrc_applied", "qfrc_applied")
 FRESH = ("xpos", "xquat", "site_xpos", "site_xmat", "sensordata", "actuator_length")
 STEP = ("qacc",)
 
@@ -285,3 +285,71 @@ def by_lambda():
         mujoco.mj_step2(model, data),
         mujoco.mj_step1(model, data),
     )
+
+
+@exercise.misconception(
+    "Only the clock moves: the state has to be advanced by `mj_step2`, and the next one prepared "
+    "by `mj_step1`."
+)
+def clock_only():
+    def env_step(model, data):
+        data.time += model.opt.timestep
+
+
+@exercise.misconception(
+    "Commands are cleared after the step. Inputs stay until somebody overwrites them; a step reads "
+    "them and writes none."
+)
+def clears_commands():
+    def env_step(model, data):
+        mujoco.mj_step2(model, data)
+        mujoco.mj_step1(model, data)
+        data.ctrl[:] = 0
+
+
+@exercise.misconception(
+    "Applied forces are cleared by the step, or before it. Inputs stay until somebody overwrites "
+    "them."
+)
+def clears_applied_forces():
+    def env_step(model, data):
+        data.xfrc_applied[:] = 0
+        data.qfrc_applied[:] = 0
+        mujoco.mj_step2(model, data)
+        mujoco.mj_step1(model, data)
+
+
+@exercise.misconception(
+    "Applied forces are cleared by the step, or before it. Inputs stay until somebody overwrites "
+    "them.",
+    id="clears_applied_forces",
+)
+def clears_wrenches():
+    def env_step(model, data):
+        data.xfrc_applied[:] = 0
+        mujoco.mj_step2(model, data)
+        mujoco.mj_step1(model, data)
+
+
+@exercise.misconception(
+    "Applied forces are cleared by the step, or before it. Inputs stay until somebody overwrites "
+    "them.",
+    id="clears_applied_forces",
+)
+def clears_wrenches_afterwards():
+    def env_step(model, data):
+        mujoco.mj_step2(model, data)
+        mujoco.mj_step1(model, data)
+        data.xfrc_applied[:] = 0
+        data.qfrc_applied[:] = 0
+
+
+@exercise.misconception(
+    "The data is reset before the step: everything starts from the model's own pose."
+)
+def resets_first():
+    def env_step(model, data):
+        mujoco.mj_resetData(model, data)
+        mujoco.mj_forward(model, data)
+        mujoco.mj_step2(model, data)
+        mujoco.mj_step1(model, data)

@@ -8,6 +8,7 @@ import scipy
 
 from course.exercises import Exercise, call
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("ft_reading", points=4, provides=("ft_wrench",))
 
@@ -437,3 +438,94 @@ def by_block():
         target = own if frame_site is None else model.site(frame_site).id
         R = data.site_xmat[target].reshape(3, 3).T @ data.site_xmat[own].reshape(3, 3)
         return -(scipy.linalg.block_diag(R, R) @ reading)
+
+
+@exercise.variant("step by step")
+def step_by_step():
+    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
+        f = -np.array(data.sensor(force_sensor).data)
+        t = -np.array(data.sensor(torque_sensor).data)
+        if frame_site is not None:
+            own = model.sensor_objid[model.sensor(force_sensor).id]
+            S, T = data.site_xmat[own].reshape(3, 3), data.site(frame_site).xmat.reshape(3, 3)
+            R = T.T @ S
+            f, t = R @ f, R @ t
+        return np.concatenate([f, t])
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_wrong(
+    "only_the_torque_turned",
+    "Only the torque is turned; the force is a vector too and turns with it.",
+    ("f, t = R @ f, R @ t", "t = R @ t"),
+)
+_wrong(
+    "sign_without_a_frame",
+    "The sign is right only without `frame_site`: it was changed twice on the other way.",
+    ("f, t = R @ f, R @ t", "f, t = -R @ f, -R @ t"),
+)
+_wrong(
+    "sign_with_a_frame_only",
+    "The sign is changed only where `frame_site` is given: without it the reading is still "
+    "MuJoCo's.",
+    ("f = -np", "f = np"),
+    ("t = -np", "t = np"),
+    ("f, t = R @ f, R @ t", "f, t = -R @ f, -R @ t"),
+)
+_wrong(
+    "sign_and_direction",
+    "The sign is MuJoCo's, and the reading is turned the wrong way: the load is the negative, and "
+    "R = T' S brings it from the sensor's axes into the site's.",
+    ("f = -np", "f = np"),
+    ("t = -np", "t = np"),
+    ("T.T @ S", "S.T @ T"),
+)
+_wrong(
+    "axes_of_the_body",
+    "The axes of the sensor's *body* are used. The reading is along the axes of its *site*, which "
+    "may be turned on the body.",
+    ("data.site_xmat[own]", "data.xmat[model.site_bodyid[own]]"),
+)
+_wrong(
+    "axes_of_the_body",
+    "The axes of the other site's *body* are used; the site may be turned on it.",
+    ("data.site(frame_site).xmat", "data.xmat[model.site_bodyid[model.site(frame_site).id]]"),
+)
+_wrong(
+    "sensor_id_as_site",
+    "The sensor's id is used as the id of its site. Which site it sits on is said by "
+    "`sensor_objid`.",
+    (
+        "model.sensor_objid[model.sensor(force_sensor).id]",
+        "model.sensor(force_sensor).id % model.nsite",
+    ),
+)
+_wrong(
+    "frame_is_required",
+    "`frame_site` has no default: called without it, the function must give the sensor's own "
+    "frame.",
+    ("frame_site=None", "frame_site"),
+)
+_wrong(
+    "not_six_numbers",
+    "Force and torque come as two vectors; one of shape (6,) is asked for.",
+    ("np.concatenate([f, t])", "np.array([f, t])"),
+)
+_wrong(
+    "not_six_numbers",
+    "Force and torque come as two vectors; one of shape (6,) is asked for.",
+    ("np.concatenate([f, t])", "(f, t)"),
+)
+_wrong(
+    "force_alone",
+    "Only three numbers come back: force *and* torque are asked for.",
+    ("np.concatenate([f, t])", "f"),
+)
+_wrong(
+    "sizes_alone",
+    "The signs of the entries are lost (`abs`): a load has a direction.",
+    ("np.concatenate([f, t])", "np.abs(np.concatenate([f, t]))"),
+)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from course.exercises import Exercise, Implementation, answer, close
+from course.exercises import Exercise, Implementation, answer, close, same, satisfies
+from course.exercises.compare import choice
 
 exercise = Exercise(
     "knowledge_check",
@@ -30,6 +31,14 @@ RIGHT = {
 }
 
 
+def _is_last(got, expected):
+    """The last of four entries, counted from the front or from the back."""
+    return None if same()(got, 3) is None or same()(got, -1) is None else f"returned {got!r}"
+
+
+LAST = satisfies(_is_last, near=same())
+
+
 @exercise.reference
 def reference():
     return dict(RIGHT)
@@ -37,27 +46,27 @@ def reference():
 
 @exercise.part("the scalar and the angle of [0, 0, 0.38, 0.92]", points=1)
 def order():
-    return [answer("scalar_index", 3), answer("angle_degrees", 45.0, close(1.5))]
+    return [answer("scalar_index", 3, LAST), answer("angle_degrees", 45.0, close(1.5))]
 
 
 @exercise.part("what the pose of a spec is relative to", points=1)
 def spec_pose():
-    return [answer("spec_pose_frame", "b")]
+    return [answer("spec_pose_frame", "b", choice())]
 
 
 @exercise.part("which sensors are fresh after the split step", points=1)
 def fresh():
-    return [answer("fresh_sensors", "c")]
+    return [answer("fresh_sensors", "c", choice())]
 
 
 @exercise.part("which option wins after an attach", points=1)
 def option():
-    return [answer("winning_option", "a")]
+    return [answer("winning_option", "a", choice())]
 
 
 @exercise.part("what survives a rebuild that a reset clears", points=1)
 def survives():
-    return [answer("survives_rebuild", "d")]
+    return [answer("survives_rebuild", "d", choice())]
 
 
 def _answered(id: str, text: str, **answers: object) -> None:
@@ -83,6 +92,23 @@ _answered(
     "counted_from_one",
     "`scalar_index`: 4 counts from one; Python counts from 0, so the last of four is 3.",
     scalar_index=4,
+)
+_answered(
+    "not_the_scalar",
+    "`scalar_index`: this entry belongs to the axis. The interface puts x, y, z first and the "
+    "scalar last.",
+    scalar_index=2,
+)
+_answered(
+    "not_the_scalar",
+    "`scalar_index`: this entry belongs to the axis. The interface puts x, y, z first and the "
+    "scalar last.",
+    scalar_index=1,
+)
+_answered(
+    "sign_of_the_angle",
+    "`angle_degrees`: the z entry is positive, so the turn is positive too.",
+    angle_degrees=-45.0,
 )
 _answered(
     "half_angle",
@@ -204,9 +230,9 @@ def by_arctangent():
     survives_rebuild = "d"
 
 
-@exercise.variant("round numbers, NumPy scalars")
+@exercise.variant("round numbers, NumPy scalars, counted from the back, capitals")
 def round_numbers():
-    scalar_index = np.int64(3)
+    scalar_index = np.int64(-1)
     angle_degrees = 45
     spec_pose_frame = "b"
     fresh_sensors = "abcd"[2]

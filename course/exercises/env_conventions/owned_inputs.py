@@ -7,6 +7,7 @@ import numpy as np
 
 from course.exercises import Exercise, call, each, identical, same
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("owned_inputs", points=2, provides=("write_owned",))
 
@@ -451,3 +452,96 @@ def by_handles():
             todo.append((data.body(name).xfrc_applied, np.asarray(wrench)))
         for target, value in todo:
             target[:] = value
+
+
+@exercise.variant("step by step")
+def step_by_step():
+    def write_owned(model, data, ctrl, wrenches):
+        actuators = {model.actuator(name).id: value for name, value in ctrl.items()}
+        bodies = {model.body(name).id: wrench for name, wrench in wrenches.items()}
+        for i, value in actuators.items():
+            low, high = -np.inf, np.inf
+            if model.actuator_ctrllimited[i]:
+                low, high = model.actuator_ctrlrange[i]
+            data.ctrl[i] = np.clip(value, low, high)
+        for i, wrench in bodies.items():
+            data.xfrc_applied[i] = wrench
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_CTRL, _ROW = "data.ctrl[i] = np.clip(value, low, high)", "data.xfrc_applied[i] = wrench"
+_wrong(
+    "symmetric_range",
+    "The range is taken as symmetric: `ctrlrange` has two ends of its own.",
+    ("np.clip(value, low, high)", "np.clip(value, -high, high)"),
+)
+_wrong(
+    "one_end_only",
+    "Only one end of `ctrlrange` is kept.",
+    ("np.clip(value, low, high)", "min(value, high)"),
+)
+_wrong(
+    "one_end_only",
+    "Only one end of `ctrlrange` is kept.",
+    ("np.clip(value, low, high)", "max(value, low)"),
+)
+_wrong(
+    "commands_added",
+    "Commands are added to what was there; they replace it.",
+    ("data.ctrl[i] = ", "data.ctrl[i] += "),
+)
+_wrong(
+    "half_of_the_wrench",
+    "Only the force is written; the torque of an earlier push stays. Write all six numbers.",
+    (_ROW, "data.xfrc_applied[i, :3] = wrench[:3]"),
+)
+_wrong(
+    "half_of_the_wrench",
+    "Only the torque is written; the force of an earlier push stays. Write all six numbers.",
+    (_ROW, "data.xfrc_applied[i, 3:] = wrench[3:]"),
+)
+_wrong(
+    "every_bodys_row",
+    "The wrench is written into every body's row; it belongs to the named body.",
+    (_ROW, "data.xfrc_applied[:] = wrench"),
+)
+for _row in ("i - 1", "(i + 1) % model.nbody"):
+    _wrong(
+        "another_bodys_row",
+        "The wrench lands in another body's row: rows are counted by body id, the world is row 0.",
+        (_ROW, f"data.xfrc_applied[{_row}] = wrench"),
+    )
+_wrong(
+    "negative_wrench",
+    "The wrench is written with the wrong sign: it is the load *on* the body, as given.",
+    (_ROW, "data.xfrc_applied[i] = -np.asarray(wrench)"),
+)
+_wrong(
+    "multiplies_by_the_gear",
+    "Commands are multiplied by the gear. A scene actuator's command is in its own `ctrl` units, "
+    "before the gear: write it as it is.",
+    ("np.clip(value,", "np.clip(value * model.actuator_gear[i, 0],"),
+)
+_wrong(
+    "wrenches_only",
+    "Commands are not written at all: each goes to its actuator's place in `ctrl`.",
+    (_CTRL, "pass"),
+)
+_wrong(
+    "joint_forces_written",
+    "The wrench is turned into joint forces (`mj_applyFT` into `qfrc_applied`). It belongs into "
+    "the body's row of `xfrc_applied`.",
+    (
+        _ROW,
+        "w = np.array(wrench, float)\n"
+        "        mujoco.mj_applyFT(model, data, w[:3], w[3:], data.xipos[i], i, data.qfrc_applied)",
+    ),
+)
+_wrong(
+    "wrenches_need_commands",
+    "Without commands the wrenches are not written: the two are independent of each other.",
+    ("    for i, wrench in", "    if not ctrl:\n        return\n    for i, wrench in"),
+)

@@ -7,6 +7,7 @@ import numpy as np
 
 from course.exercises import Exercise, call, each, same, script
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("read_ports", points=4, provides=("read_joint_ports",), core=True)
 
@@ -551,3 +552,105 @@ def by_table():
                 data.joint(name).qfrc_actuator[0],
             )
         return dict(zip(("jnt_pos_msr", "jnt_vel_msr", "jnt_trq_msr"), out, strict=True))
+
+
+@exercise.variant("address arrays")
+def by_addresses():
+    def read_joint_ports(model, data, joint_names):
+        ids = [model.joint(name).id for name in joint_names]
+        q, v = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
+        pos, vel, trq = data.qpos[q], data.qvel[v], data.qfrc_actuator[v]
+        return {"jnt_pos_msr": pos, "jnt_vel_msr": vel, "jnt_trq_msr": trq}
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_RETURN = 'return {"jnt_pos_msr": pos, "jnt_vel_msr": vel, "jnt_trq_msr": trq}'
+for _keys in (("pos", "vel", "trq"), ("position", "velocity", "torque"), ("qpos", "qvel", "tau")):
+    _wrong(
+        "wrong_keys",
+        "The ports are called `jnt_pos_msr`, `jnt_vel_msr` and `jnt_trq_msr`; whoever reads them "
+        "looks for these keys.",
+        (_RETURN, f'return {{"{_keys[0]}": pos, "{_keys[1]}": vel, "{_keys[2]}": trq}}'),
+    )
+for _other in ("pos, vel, trq", "np.array([pos, vel, trq])", "np.concatenate([pos, vel, trq])"):
+    _wrong(
+        "not_a_dict",
+        "The result is not a dict: return one with the keys `jnt_pos_msr`, `jnt_vel_msr` and "
+        "`jnt_trq_msr`.",
+        (_RETURN, f"return {_other}"),
+    )
+_wrong(
+    "keyed_by_joint",
+    "The dict has one entry for each joint; it is asked for by port: three arrays over all joints.",
+    (_RETURN, "return dict(zip(joint_names, zip(pos, vel, trq)))"),
+)
+_wrong(
+    "a_port_is_missing",
+    "A port is missing: positions, velocities and torques are asked for.",
+    (', "jnt_trq_msr": trq', ""),
+)
+_wrong(
+    "alphabetical",
+    "The values come in the alphabetical order of the names; they must come in the order given.",
+    ("for name in joint_names", "for name in sorted(joint_names)"),
+)
+_wrong(
+    "backwards",
+    "The values come in the reverse of the order of `joint_names`.",
+    ("for name in joint_names", "for name in reversed(joint_names)"),
+)
+_wrong(
+    "torque_of_the_wrong_sign",
+    "The torque has the wrong sign: `qfrc_actuator` is what the drives exert on the joints.",
+    ("data.qfrc_actuator[v]", "-data.qfrc_actuator[v]"),
+)
+for _field in ("qfrc_passive", "qfrc_constraint", "qfrc_inverse"):
+    _wrong(
+        "applied_force",
+        f"`{_field}` is another force at the joint, not the drives': `qfrc_applied` is what you "
+        "add, `qfrc_bias` gravity and Coriolis, `qfrc_passive` springs and dampers, "
+        "`qfrc_constraint` contacts and limits. The drives' is `qfrc_actuator`.",
+        ("qfrc_actuator", _field),
+    )
+_wrong(
+    "in_degrees",
+    "The positions are in degrees; inside and at the interface angles are in radians.",
+    ("pos, vel, trq = data.qpos[q], ", "pos, vel, trq = np.degrees(data.qpos[q]), "),
+)
+_wrong(
+    "position_and_velocity_exchanged",
+    "The ports of position and velocity are exchanged.",
+    ("data.qpos[q], data.qvel[v]", "data.qvel[v], data.qpos[q]"),
+)
+_wrong(
+    "all_of_the_arrays",
+    "These are the whole arrays: every joint of the scene, free bodies included. Pick the entries "
+    "of the named joints.",
+    (
+        "data.qpos[q], data.qvel[v], data.qfrc_actuator[v]",
+        "data.qpos.copy(), data.qvel.copy(), data.qfrc_actuator.copy()",
+    ),
+)
+_wrong(
+    "last_n_entries",
+    "These are the last n entries of the arrays: that holds only when nothing comes after the arm "
+    "and the names are in the model's order. Ask for the addresses.",
+    (
+        "data.qpos[q], data.qvel[v], data.qfrc_actuator[v]",
+        "data.qpos[-len(q):].copy(), data.qvel[-len(q):].copy(), "
+        "data.qfrc_actuator[-len(q):].copy()",
+    ),
+)
+_wrong(
+    "commanded_torque",
+    "The torque is computed from the commands (`ctrl` times gear). Measured is what the drives "
+    "exert: `qfrc_actuator`.",
+    (
+        "data.qfrc_actuator[v]",
+        "np.array([(data.ctrl * model.actuator_gear[:, 0])[model.actuator_trnid[:, 0] == i].sum()"
+        " for i in ids])",
+    ),
+)

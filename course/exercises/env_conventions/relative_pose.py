@@ -7,6 +7,7 @@ import numpy as np
 
 from course.exercises import Exercise, call, close, each, quaternion
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise(
     "relative_pose",
@@ -335,3 +336,97 @@ def by_quaternions():
         mujoco.mju_rotVecQuat(pos, data.xpos[j] - data.xpos[i], back)
         mujoco.mju_mulQuat(quat, back, data.xquat[j])
         return pos, quat[[1, 2, 3, 0]]
+
+
+@exercise.variant("SciPy rotations")
+def by_rotations():
+    from scipy.spatial.transform import Rotation
+
+    def body_pose_in(model, data, base, body):
+        b, t = data.body(base), data.body(body)
+        B = Rotation.from_quat(b.xquat, scalar_first=True)
+        T = Rotation.from_quat(t.xquat, scalar_first=True)
+        pos = B.inv().apply(t.xpos - b.xpos)
+        quat = (B.inv() * T).as_quat()
+        return pos, quat
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_wrong(
+    "nothing_turned",
+    "Neither half is brought into the base's frame: the position is a difference along the world's "
+    "axes and the quaternion is the body's in the world.",
+    ("B.inv().apply(t.xpos - b.xpos)", "t.xpos - b.xpos"),
+    ("(B.inv() * T)", "T"),
+)
+_wrong(
+    "quaternion_inverse",
+    "The position is right, the quaternion is that of the base seen from the body: the inverse "
+    "rotation.",
+    ("B.inv() * T", "T.inv() * B"),
+)
+_wrong(
+    "rotated_by_the_body",
+    "The difference is turned by the body's rotation; it has to come along the *base's* axes.",
+    ("B.inv().apply", "T.inv().apply"),
+)
+_wrong(
+    "rotated_by_the_body",
+    "The difference is turned by the body's rotation; it has to come along the *base's* axes.",
+    ("B.inv().apply", "T.apply"),
+)
+_wrong(
+    "quat_before_pos",
+    "The result is (quat, pos); a pose is (pos, quat).",
+    ("return pos, quat", "return quat, pos"),
+)
+_wrong(
+    "one_vector_of_seven",
+    "The pose comes as one vector of seven numbers; a pose here is a pair `(pos, quat)`.",
+    ("return pos, quat", "return np.concatenate([pos, quat])"),
+)
+_wrong(
+    "a_matrix_for_the_quaternion",
+    "The rotation comes as a matrix; a pose here is `(pos, quat)`.",
+    (".as_quat()", ".as_matrix()"),
+)
+_wrong(
+    "position_in_the_world",
+    "The quaternion is relative, but the position is the body's in the world.",
+    ("B.inv().apply(t.xpos - b.xpos)", "t.xpos.copy()"),
+)
+_wrong(
+    "positions_added",
+    "The positions are added; it is the body's minus the base's.",
+    ("t.xpos - b.xpos", "t.xpos + b.xpos"),
+)
+_wrong(
+    "rotation_vectors_subtracted",
+    "The rotations are subtracted as rotation vectors. Rotations in three dimensions do not "
+    "subtract: multiply by the inverse quaternion.",
+    ("(B.inv() * T)", "Rotation.from_rotvec(T.as_rotvec() - B.as_rotvec())"),
+)
+_wrong(
+    "body_inverted",
+    "The body's rotation is inverted instead of the base's: the inverse of the base's stands on "
+    "the left of the body's as it is.",
+    ("B.inv() * T", "B * T.inv()"),
+)
+_wrong(
+    "body_inverted",
+    "Both rotations are inverted: only the base's is.",
+    ("B.inv() * T", "B.inv() * T.inv()"),
+)
+_wrong(
+    "world_is_not_a_base",
+    "With the world as base the pose comes out in another order of the quaternion. The world is a "
+    "body like the others: its frame is the identity.",
+    (
+        "        b, t = data.body(base), data.body(body)\n".replace("        ", "    ", 1),
+        "    b, t = data.body(base), data.body(body)\n"
+        '    if base == "world":\n        return t.xpos.copy(), t.xquat.copy()\n',
+    ),
+)

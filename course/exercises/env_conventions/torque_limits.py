@@ -10,6 +10,7 @@ import numpy as np
 
 from course.exercises import Exercise, call
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("torque_limits", points=3, provides=("joint_force_limits",))
 
@@ -694,3 +695,99 @@ def by_driving():
             smaller = min(reached)
             out += (float("inf") if smaller > 1e8 else smaller,)
         return out
+
+
+@exercise.variant("step by step")
+def step_by_step():
+    def joint_force_limits(model, joint_names):
+        limits = []
+        for name in joint_names:
+            j = model.joint(name).id
+            on_joint = model.actuator_trnid[:, 0] == j
+            i = np.flatnonzero(on_joint & (model.actuator_group == 2))[0]
+            gear = abs(model.actuator_gear[i, 0])
+            sides = [np.inf]
+            if model.actuator_ctrllimited[i]:
+                sides += list(gear * abs(model.actuator_ctrlrange[i]))
+            if model.actuator_forcelimited[i]:
+                sides += list(gear * abs(model.actuator_forcerange[i]))
+            if model.jnt_actfrclimited[j]:
+                sides += list(abs(model.jnt_actfrcrange[j]))
+            limits.append(min(sides))
+        return np.array(limits)
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_wrong(
+    "lower_end_only",
+    "Only the lower end of each range is used; the upper end binds in the other direction.",
+    ("actuator_ctrlrange[i])", "actuator_ctrlrange[i, :1])"),
+    ("actuator_forcerange[i])", "actuator_forcerange[i, :1])"),
+    ("jnt_actfrcrange[j])", "jnt_actfrcrange[j, :1])"),
+)
+_wrong(
+    "largest_of_the_limits",
+    "The largest of the limits is taken; all of them hold at once, so the smallest binds.",
+    ("min(sides)", "max(sides[1:] or sides)"),
+)
+_wrong(
+    "unlimited_is_not_inf",
+    "A joint without any limit gets a large number or NaN; it is `np.inf`.",
+    ("min(sides)", "min(min(sides), 1e10)"),
+)
+_wrong(
+    "unlimited_is_not_inf",
+    "A joint without any limit gets a large number or NaN; it is `np.inf`.",
+    ("min(sides)", "min(sides) if len(sides) > 1 else np.nan"),
+)
+_wrong(
+    "alphabetical",
+    "The limits come in alphabetical order; they must come in the order of `joint_names`.",
+    ("for name in joint_names", "for name in sorted(joint_names)"),
+)
+_wrong(
+    "one_number",
+    "One number comes back; each joint has its own limit: shape (n,).",
+    ("np.array(limits)", "min(limits)"),
+)
+_wrong(
+    "a_dict",
+    "A dict comes back; an array of shape (n,) in the order of the names is asked for.",
+    ("np.array(limits)", "dict(zip(joint_names, limits))"),
+)
+_wrong(
+    "joint_limit_only",
+    "Only the joint's own limit is used: the motor's `ctrlrange` and `forcerange`, times the gear, "
+    "count too.",
+    ("if model.actuator_ctrllimited[i]:", "if False:"),
+    ("if model.actuator_forcelimited[i]:", "if False:"),
+)
+_wrong(
+    "forcerange_only",
+    "Only `forcerange` times gear is used: `ctrlrange` and the joint's own limit count too.",
+    ("if model.actuator_ctrllimited[i]:", "if False:"),
+    ("if model.jnt_actfrclimited[j]:", "if False:"),
+)
+_wrong(
+    "joint_limit_divided",
+    "The joint's own limit is divided by the gear. `jnt_actfrcrange` is a joint torque already.",
+    ("list(abs(model.jnt_actfrcrange[j]))", "list(abs(model.jnt_actfrcrange[j]) / gear)"),
+)
+_wrong(
+    "unknown_name_skipped",
+    "An unknown joint is skipped without a word: raise a KeyError.",
+    (
+        "j = model.joint(name).id",
+        "j = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)\n"
+        "        if j < 0:\n            continue",
+    ),
+)
+_wrong(
+    "ctrlrange_before_the_gear",
+    "`ctrlrange` is compared without the gear. It limits the command: the joint feels gear times "
+    "that.",
+    ("gear * abs(model.actuator_ctrlrange[i])", "abs(model.actuator_ctrlrange[i])"),
+)

@@ -7,6 +7,7 @@ import numpy as np
 
 from course.exercises import Exercise, call, close, each, same
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("wrench", points=4, provides=("wrench_at_com", "apply_wrench"))
 
@@ -473,3 +474,111 @@ def by_mujoco():
         i = model.body(body).id
         data.xfrc_applied[i, :3] = force
         data.xfrc_applied[i, 3:] = np.asarray(torque) + np.cross(point - data.xipos[i], force)
+
+
+@exercise.variant("step by step")
+def step_by_step():
+    def wrench_at_com(model, data, body, force, torque, point):
+        i = model.body(body).id
+        F, M = np.array(force, float), np.array(torque, float)
+        lever = np.array(point, float) - data.xipos[i]
+        moment = M + np.cross(lever, F)
+        return np.concatenate([F, moment])
+
+    def apply_wrench(model, data, body, force, torque, point):
+        i = model.body(body).id
+        row = wrench_at_com(model, data, body, force, torque, point)
+        data.xfrc_applied[i] = row
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_wrong(
+    "moment_twice",
+    "The moment of the lever arm is counted twice (or scaled): it is torque + lever x force.",
+    ("M + np.cross", "M + 2 * np.cross"),
+)
+_wrong(
+    "point_ignored",
+    "The moment does not depend on the point: the lever arm goes from the centre of mass to the "
+    "point where the force acts.",
+    ("np.array(point, float)", "data.xpos[i]"),
+)
+_wrong(
+    "another_bodys_com",
+    "The lever arm starts at another body's centre of mass (the parent's).",
+    ("data.xipos[i]", "data.xipos[model.body_parentid[i]]"),
+)
+_wrong(
+    "dot_for_cross",
+    "The moment is no cross product: an entry-by-entry product of lever and force has no meaning "
+    "here.",
+    ("np.cross(lever, F)", "lever * F"),
+)
+_wrong(
+    "not_six_numbers",
+    "The wrench comes as two vectors; it is one of shape (6,): force, then torque.",
+    ("np.concatenate([F, moment])", "np.array([F, moment])"),
+    ("data.xfrc_applied[i] = row", "data.xfrc_applied[i] = np.ravel(row)"),
+)
+_wrong(
+    "not_six_numbers",
+    "The wrench comes as a pair of vectors; it is one of shape (6,): force, then torque.",
+    ("np.concatenate([F, moment])", "(F, moment)"),
+    ("data.xfrc_applied[i] = row", "data.xfrc_applied[i] = np.ravel(row)"),
+)
+for _row in ("i - 1", "(i + 1) % model.nbody", "0"):
+    _wrong(
+        "another_bodys_row",
+        "`wrench_at_com` is right, but `apply_wrench` writes another body's row: rows of "
+        "`xfrc_applied` are counted by body id, the world is row 0.",
+        ("data.xfrc_applied[i] = row", f"data.xfrc_applied[{_row}] = row"),
+    )
+_wrong(
+    "applies_torque_first",
+    "`wrench_at_com` is right, but `apply_wrench` writes torque before force. `xfrc_applied` holds "
+    "force first.",
+    ("data.xfrc_applied[i] = row", "data.xfrc_applied[i] = [*row[3:], *row[:3]]"),
+)
+_wrong(
+    "applies_the_negative",
+    "`apply_wrench` writes the negative: `xfrc_applied` is the force *on* the body.",
+    ("data.xfrc_applied[i] = row", "data.xfrc_applied[i] = -row"),
+)
+_wrong(
+    "applies_half_of_it",
+    "`apply_wrench` writes the force and leaves the torque of an earlier push in place: overwrite "
+    "the whole row.",
+    ("data.xfrc_applied[i] = row", "data.xfrc_applied[i, :3] = row[:3]"),
+)
+_wrong(
+    "applies_half_of_it",
+    "`apply_wrench` writes the torque and leaves the force of an earlier push in place: overwrite "
+    "the whole row.",
+    ("data.xfrc_applied[i] = row", "data.xfrc_applied[i, 3:] = row[3:]"),
+)
+_wrong(
+    "clears_joint_forces",
+    "`apply_wrench` clears `qfrc_applied`, which belongs to somebody else.",
+    ("data.xfrc_applied[i] = row", "data.xfrc_applied[i] = row\n    data.qfrc_applied[:] = 0"),
+)
+_wrong(
+    "steps_as_well",
+    "`apply_wrench` takes a step: it is asked to write the row and nothing else.",
+    (
+        "data.xfrc_applied[i] = row",
+        "data.xfrc_applied[i] = row\n    mujoco.mj_step(model, data)",
+    ),
+)
+_wrong(
+    "zero_wrench_skipped",
+    "`apply_wrench` skips a zero wrench, so the old push goes on. Zero is a value like any other.",
+    ("    data.xfrc_applied[i] = row", "    if np.any(row):\n        data.xfrc_applied[i] = row"),
+)
+_wrong(
+    "lists_refused",
+    "Lists are not accepted: turn force, torque and point into arrays with `np.asarray` first.",
+    ("np.array(force, float), np.array(torque, float)", "force * 1.0, torque * 1.0"),
+)

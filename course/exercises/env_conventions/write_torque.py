@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from course.exercises import Exercise, call, close, each, same, script
+from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("write_torque", points=4, provides=("write_torque",))
 
@@ -94,7 +95,7 @@ def reference():
 def ordinary():
     rng = np.random.default_rng(300)
     cases = []
-    for i in range(4):
+    for i in range(3):
         cases += [
             _write(301 + i, "geared", float(rng.uniform(1, 11))),
             _write(311 + i, "geared", float(rng.uniform(-11, -1))),
@@ -512,3 +513,95 @@ def by_median():
             return False
         data.ctrl[i] = sorted([wanted, *model.actuator_ctrlrange[i]])[1]
         return abs(wanted - data.ctrl[i]) > 1e-12
+
+
+@exercise.variant("step by step")
+def step_by_step():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        low, high = -np.inf, np.inf
+        if model.actuator_ctrllimited[i]:
+            low, high = model.actuator_ctrlrange[i]
+        wanted = torque / model.actuator_gear[i, 0]
+        data.ctrl[i] = np.clip(wanted, low, high)
+        return bool(data.ctrl[i] != wanted)
+
+
+def _wrong(id, text, *edits):
+    edited(exercise, id, text, *edits, of=-1)
+
+
+_WRITE, _FLAG = "data.ctrl[i] = np.clip(wanted, low, high)", "bool(data.ctrl[i] != wanted)"
+for _flag, _side in (("bool(wanted > high)", "upper"), ("bool(wanted < low)", "lower")):
+    _wrong(
+        "flag_of_one_limit",
+        f"The flag knows the {_side} limit only: a command cut at the other end is cut as well.",
+        (_FLAG, _flag),
+    )
+_wrong(
+    "lower_limit_only",
+    "Only the lower limit is kept; a command above the upper limit passes.",
+    (_WRITE, "data.ctrl[i] = max(wanted, low)"),
+)
+_wrong(
+    "sign_of_the_torque",
+    "The torque comes out with the wrong sign: the command is torque / gear.",
+    ("wanted = torque", "wanted = -torque"),
+)
+_wrong(
+    "gear_twice",
+    "The gear is divided out twice: joint torque = gear x ctrl, so divide once.",
+    ("model.actuator_gear[i, 0]", "model.actuator_gear[i, 0] ** 2"),
+)
+_wrong(
+    "whole_numbers",
+    "The command is rounded to a whole number: divide with `/`, not `//`.",
+    ("torque / model", "torque // model"),
+)
+_wrong(
+    "flag_always_set",
+    "The flag is always True: it must say whether *this* command was clamped.",
+    (_FLAG, "True"),
+)
+for _instead in ("0.0", "data.ctrl[i]"):
+    _wrong(
+        "gives_up_beyond_the_limit",
+        "Beyond the limit nothing useful is written. The joint is to receive as much as the limits "
+        "allow: clamp the command.",
+        (_WRITE, f"data.ctrl[i] = wanted if low <= wanted <= high else {_instead}"),
+        (_FLAG, "bool(not low <= wanted <= high)"),
+    )
+_wrong(
+    "refuses_beyond_the_limit",
+    "Beyond the limit it raises an error. A torque that is out of reach is clamped, and the flag "
+    "says so.",
+    (_WRITE, "assert low <= wanted <= high\n    " + _WRITE),
+)
+_wrong(
+    "flag_is_no_bool",
+    "The flag is not a bool: return True or False.",
+    (_FLAG, "'clamped' if data.ctrl[i] != wanted else ''"),
+)
+_wrong(
+    "flag_is_no_bool",
+    "The flag comes together with something else: return the bool alone.",
+    (_FLAG, "(data.ctrl[i], bool(data.ctrl[i] != wanted))"),
+)
+for _place in ("0", "i - 1", "model.actuator_trnid[i, 0]"):
+    _wrong(
+        "another_actuators_control",
+        "The command lands at another actuator. Its place in `ctrl` is the id of the named "
+        "actuator.",
+        (_WRITE, f"data.ctrl[({_place}) % model.nu] = np.clip(wanted, low, high)"),
+        (_FLAG, "bool(wanted < low or wanted > high)"),
+    )
+_wrong(
+    "every_control",
+    "The command is written to every actuator: write the named one.",
+    (_WRITE, "data.ctrl[:] = np.clip(wanted, low, high)"),
+)
+_wrong(
+    "clamped_inside_the_limit",
+    "The command is clamped to a range that is narrower than `ctrlrange`.",
+    (_WRITE, "data.ctrl[i] = np.clip(wanted, 0.99 * low, 0.99 * high)"),
+)
