@@ -39,7 +39,7 @@ def run_lesson(lesson_id: str) -> Run:
 
     notebook = source_notebook(lesson_id)
     InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
+    shell = InteractiveShell.instance(displayhook_class=_silent_hook())
     shell.history_manager.enabled = False  # type: ignore[union-attr]
     printed: list[str] = []
     tests: dict[str, str] = {}
@@ -64,6 +64,20 @@ def run_lesson(lesson_id: str) -> Run:
     finally:
         os.environ.pop("MJCOURSE_STRICT", None)
         InteractiveShell.clear_instance()
+
+
+def _silent_hook() -> type:
+    """IPython's hook for the value of a last expression, which shows a lab and prints nothing."""
+    from IPython.core.displayhook import DisplayHook
+
+    class SilentHook(DisplayHook):
+        def write_output_prompt(self) -> None:
+            pass
+
+        def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+            pass
+
+    return SilentHook
 
 
 def run_and_print(lesson_id: str) -> None:
