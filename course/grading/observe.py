@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -57,10 +57,10 @@ class Handle:
 
 @dataclass(frozen=True)
 class Unsupported:
-    """A value of a kind that does not cross the door, described in words."""
+    """A value of a kind that does not cross the door, described in words; equal by its kind."""
 
     kind: str
-    text: str = ""
+    text: str = field(default="", compare=False)
 
 
 def numeric_names(kind: Any) -> frozenset[str]:
