@@ -32,6 +32,7 @@ from mjcourse.lab import (
     student,
 )
 from mjcourse.lab import running as running_module
+from mjcourse.lab.notebook import unwritten
 from mjcourse.lab.panel import Panel
 from mjcourse.lab.stage import stage
 
@@ -716,10 +717,23 @@ def test_a_stub_is_not_written_yet_and_the_note_says_what_the_lab_uses(live, mod
         model, readouts=[Readout("twice", lambda m, d: double(3))], student=("double",)
     )
     until(lambda: screen.note != "")
-    assert screen.note == "double is not written yet: the lab uses NumPy"
+    assert screen.note == "double is not written yet: the lab uses NumPy."
     notebook["double"] = lambda x: 7.0
     run.post("step")
     until(lambda: screen.note == "")
+
+
+def test_several_that_are_not_written_share_one_sentence(notebook):
+    for name in "abcdef":
+        student(name, fallback=abs, using="NumPy")
+    assert unwritten(tuple("abcdef")) == (
+        "Not written yet, with what the lab uses instead: "
+        "a (NumPy), b (NumPy), c (NumPy), d (NumPy) and 2 more."
+    )
+    notebook.update(dict.fromkeys("abcdef", abs))
+    for name in "abcdef":
+        student(name, fallback=abs)(1)
+    assert unwritten(tuple("abcdef")) == ""
 
 
 def test_an_error_in_the_students_function_is_told_with_the_readouts_name(make, model, notebook):

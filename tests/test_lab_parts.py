@@ -128,12 +128,12 @@ def test_positive_and_negative_numbers_have_the_same_width():
     assert len(positive) == len(negative)
 
 
-def test_a_wide_row_goes_below_its_label():
+def test_a_long_row_takes_several_lines():
     narrow = readouts_html([(Readout("q", lambda m, d: 0), np.zeros(3))])
     wide = readouts_html([(Readout("q", lambda m, d: 0), np.zeros(12))])
-    assert "mjl-below" not in narrow
-    assert "mjl-below" in wide
-    assert wide.count("<td>") > 12
+    assert narrow.count("<tr>") == 1
+    assert wide.count("<tr>") == 3
+    assert wide.count("<td>") == 12
 
 
 # Charts -------------------------------------------------------------------------------------
@@ -167,6 +167,21 @@ def test_traces_differ_in_colour_and_in_dashes():
     looks = {(p.attrib["stroke"], p.attrib.get("stroke-dasharray")) for p in legend}
     assert len({colour for colour, _ in looks}) == 4
     assert len({dash for _, dash in looks}) == 4
+
+
+def test_a_legend_that_does_not_fit_beside_the_title_goes_below_it():
+    names = ["filter (Euler)", "filterexact", "the exact solution", "your function", "control"]
+
+    def places(width: int) -> list[tuple[str, float, float]]:
+        chart = StripChart("activation of the servo", {n: lambda m, d: 0.0 for n in names})
+        root = ElementTree.fromstring(Strip(chart, width).svg())
+        texts = [t for t in root.iter("text") if t.attrib["class"] in "tl"]
+        return [(t.text or "", float(t.attrib["x"]), float(t.attrib["y"])) for t in texts]
+
+    assert {y for _, _, y in places(900)} == {13.0}
+    narrow = places(360)
+    assert next(y for text, _, y in narrow if text in names) > 13
+    assert all(x + 6 * len(text) < 372 for text, x, _ in narrow)
 
 
 def test_only_the_window_is_kept_and_shown():

@@ -114,10 +114,10 @@ class LabOnPage:
         return row.locator("[role=slider]")
 
     def readout(self, label: str) -> str:
-        row = self.root.locator(".mjl-readouts tr").filter(
-            has=self.page.get_by_role("rowheader", name=label, exact=True)
+        row = self.root.locator(".mjl-row").filter(
+            has=self.page.locator(".mjl-name").get_by_text(label, exact=True)
         )
-        text = row.locator("td").first.inner_text()
+        text = row.locator(".mjl-value").inner_text()
         return text.replace("\u2212", "-").replace("\u2007", "").strip()
 
     def pixels(self) -> np.ndarray:
@@ -307,7 +307,7 @@ def test_record_shows_the_last_seconds_as_a_video(lab):
 def test_nothing_on_the_page_jumps_when_values_change(lab):
     def places() -> list[float]:
         return lab.root.evaluate(
-            """root => [...root.querySelectorAll('button, img, .mjl-readouts tr, svg.mjl-chart')]
+            """root => [...root.querySelectorAll('button, img, .mjl-row, svg.mjl-chart')]
                 .map(e => Math.round(e.getBoundingClientRect().top
                                      - root.getBoundingClientRect().top))"""
         )

@@ -19,8 +19,9 @@ from mjcourse.lab.readouts import number_text
 
 # Okabe and Ito's colours, told apart by colour-blind readers, on white and on black.
 _COLOURS = ("#0f85d0", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8c8c8c")
-_DASHES = ("", "7 3", "2 3", "9 3 2 3", "", "7 3", "2 3")
-_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 118, 46, 8, 22, 16
+_DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "12 4", "1 2")
+_PLOT, _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 46, 8, 22, 16  # pixels: the plot and its margins
+_LETTER, _KEY, _LINE = 6.4, 34, 15  # of the legend: a letter, a stroke with its gaps, a line
 _MOST_SAMPLES = 2000
 
 
@@ -101,14 +102,16 @@ class Strip:
         low, high = self._limits(values)
         window, width = self.chart.window, self.width
         end = max(times[-1] if times.size else 0.0, window)
-        plot_w, plot_h = width - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+        legend, lines = self._legend()
+        top = _TOP + _LINE * (lines - 1)
+        plot_w, plot_h, height = width - _LEFT - _RIGHT, _PLOT, top + _PLOT + _BOTTOM
         parts = [
             f'<svg class="mjl-chart" role="img" aria-label="{html.escape(self.description())}" '
-            f'viewBox="0 0 {width} {_HEIGHT}" width="{width}" height="{_HEIGHT}">',
-            self._legend(),
+            f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+            legend,
         ]
         for value in _ticks(low, high):
-            y = _TOP + plot_h * (high - value) / (high - low)
+            y = top + plot_h * (high - value) / (high - low)
             parts.append(
                 f'<path class="g" d="M{_LEFT} {y:.1f}h{plot_w}"/>'
                 f'<text class="y" x="{_LEFT - 5}" y="{y + 3.5:.1f}">{_tick_text(value)}</text>'
@@ -116,14 +119,14 @@ class Strip:
         for second in _ticks(end - window, end):
             x = _LEFT + plot_w * (second - end + window) / window
             parts.append(
-                f'<path class="g" d="M{x:.1f} {_TOP}v{plot_h}"/>'
-                f'<text class="x" x="{x:.1f}" y="{_HEIGHT - 4}">{_tick_text(second)}</text>'
+                f'<path class="g" d="M{x:.1f} {top}v{plot_h}"/>'
+                f'<text class="x" x="{x:.1f}" y="{height - 4}">{_tick_text(second)}</text>'
             )
         if times.size:
             xs = _LEFT + plot_w * (times - end + window) / window
             shown = xs >= _LEFT - 0.5
             for index, trace in enumerate(values):
-                ys = _TOP + plot_h * (high - np.clip(trace, low, high)) / (high - low)
+                ys = top + plot_h * (high - np.clip(trace, low, high)) / (high - low)
                 parts.append(_polyline(xs[shown], ys[shown], index))
         return "".join(parts) + "</svg>"
 
@@ -133,17 +136,24 @@ class Strip:
         now = ", ".join(f"{name} {value:.3g}{unit}" for name, value in self.last.items())
         return f"Chart {self.chart.title}, last {self.chart.window:g} seconds. {now or 'Empty'}."
 
-    def _legend(self) -> str:
+    def _legend(self) -> tuple[str, int]:
+        """Title and legend, and how many lines they take."""
         unit = f" ({self.chart.unit})" if self.chart.unit else ""
-        title = html.escape(self.chart.title + unit)
-        parts, x = [f'<text class="t" x="{_LEFT}" y="13">{title}</text>'], self.width - _RIGHT
-        for index, name in reversed(list(enumerate(self.chart.traces))):
-            x -= 7 * len(name)
-            parts.append(f'<text class="l" x="{x}" y="13">{html.escape(name)}</text>')
-            x -= 26
-            parts.append(_stroke(f"M{x} 9.5h20", index))
-            x -= 8
-        return "".join(parts)
+        title = self.chart.title + unit
+        parts = [f'<text class="t" x="{_LEFT}" y="13">{html.escape(title)}</text>']
+        widths = [_KEY + _LETTER * len(name) for name in self.chart.traces]
+        right, line = self.width - _RIGHT, 0
+        beside = _LEFT + 7.4 * len(title) + 12 + sum(widths) <= right
+        x = right - sum(widths) if beside else _LEFT - 8
+        for index, (name, wide) in enumerate(zip(self.chart.traces, widths, strict=True)):
+            if not beside and (line == 0 or x + wide > right):
+                x, line = _LEFT - 8, line + 1
+            y = 13 + _LINE * line
+            parts.append(_stroke(f"M{x + 8:.0f} {y - 3.5}h20", index))
+            label = html.escape(name)
+            parts.append(f'<text class="l" x="{x + _KEY - 2:.0f}" y="{y}">{label}</text>')
+            x += wide
+        return "".join(parts), line + 1
 
     def _limits(self, values: np.ndarray) -> tuple[float, float]:
         if self.chart.limits is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 _STANDS_IN = {"scipy": "SciPy", "mujoco": "MuJoCo", "numpy": "NumPy"}
+_MOST_NAMED = 4
 _unwritten: dict[str, str] = {}
 
 
@@ -45,13 +46,18 @@ def student(name: str, fallback: Callable[..., Any], using: str = "") -> Callabl
 
 def unwritten(names: tuple[str, ...]) -> str:
     """A sentence on those of `names` that are not written yet; empty when all are."""
-    sentences = []
     for name in names:
         if not callable(_names().get(name)):
             _unwritten.setdefault(name, "its own")
-        if name in _unwritten:
-            sentences.append(f"{name} is not written yet: the lab uses {_unwritten[name]}")
-    return ". ".join(sentences)
+    missing = [name for name in names if name in _unwritten]
+    if len(missing) == 1:
+        return f"{missing[0]} is not written yet: the lab uses {_unwritten[missing[0]]}."
+    if missing:
+        listed = ", ".join(f"{name} ({_unwritten[name]})" for name in missing[:_MOST_NAMED])
+        more = len(missing) - _MOST_NAMED
+        others = f" and {more} more" if more > 0 else ""
+        return f"Not written yet, with what the lab uses instead: {listed}{others}."
+    return ""
 
 
 def _names() -> dict[str, Any]:

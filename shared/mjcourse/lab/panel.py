@@ -18,6 +18,7 @@ from mjcourse.lab.style import CSS
 if TYPE_CHECKING:
     from mjcourse.lab.lab import Lab
 
+_WIDE = 560  # a picture wider than this has no room beside it
 _SIDE = 340  # width of the column of controls and read-outs, in pixels
 _SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 _NAMES = {
@@ -76,14 +77,20 @@ class Panel:
         if lab.physics:
             left.append(self._transport())
         left += [text["message"], text["note"], text["charts"], text["video"]]
-        right = [*self._control_rows(), text["readouts"], text["tables"]]
-        right += [self._overlays(), self._views()]
-        column = {"width": f"{lab.picture_width + 4}px", "margin": "0 20px 0 0"}
+        controls = [*self._control_rows()]
+        looks = [self._overlays(), self._views()]
+        figures = [text["readouts"], text["tables"]]
+        if lab.picture_width > _WIDE:  # controls and figures go below, beside each other
+            columns = [[*controls, *looks], figures]
+        else:
+            columns = [[*controls, *figures, *looks]]
+        wide = {"width": f"{lab.picture_width + 4}px", "margin": "0 20px 0 0"}
+        side = {"width": f"{_SIDE}px", "margin": "0 20px 8px 0"}
         body = self._make(
             widgets.HBox,
             [
-                self._make(widgets.VBox, left, layout=column),
-                self._make(widgets.VBox, right, layout={"width": f"{_SIDE}px"}),
+                self._make(widgets.VBox, left, layout=wide),
+                *(self._make(widgets.VBox, column, layout=side) for column in columns),
             ],
             layout={"flex_flow": "row wrap"},
         )
@@ -105,7 +112,7 @@ class Panel:
             description="speed",
             continuous_update=True,
             style={"description_width": "42px"},
-            layout={"width": f"{max(lab.picture_width - 324, 156)}px", "margin": "2px 0 2px 8px"},
+            layout={"width": f"{max(lab.picture_width - 332, 148)}px", "margin": "2px 0 2px 8px"},
         )
         speed.add_class("mjl-speed")
         self._on_value(speed, "speed", "")
@@ -269,9 +276,10 @@ class Panel:
         """One line of trouble, and the note with what the student has not written yet."""
         trouble = html.escape(message or "")
         self._put("message", f"<div class='mjl-line mjl-trouble' role='alert'>{trouble}</div>")
-        note = " ".join(part for part in (self._lab.note, unwritten and unwritten + ".") if part)
+        lines = [line for line in (self._lab.note, unwritten) if line]
         self._put(
-            "note", f"<div class='mjl-line mjl-note'>{html.escape(note)}</div>" if note else ""
+            "note",
+            "".join(f"<div class='mjl-line mjl-note'>{html.escape(line)}</div>" for line in lines),
         )
 
     def speak(self, text: str) -> None:

@@ -94,33 +94,32 @@ def text_of(value: Any, digits: int, scientific: bool = False) -> str:
 
 
 def readouts_html(entries: Sequence[tuple[Readout, Any]], time: float | None = None) -> str:
-    """The time and the read-outs as an HTML table: label, value (figures of equal width), unit."""
+    """The time and the read-outs, a line each: label, value (figures of equal width), unit.
+
+    A value that is too wide to stand beside its label goes below it.
+    """
     lines = [] if time is None else [_line("time", _figure(f"{time:.2f}"), "s")]
     for readout, value in entries:
         rows = rows_of(value, readout.digits, readout.scientific)
         if len(rows) == 1 and len(rows[0]) == 1:
             lines.append(_line(readout.label, _figure(rows[0][0]), readout.unit))
             continue
-        widest = max(len(cell) for row in rows for cell in row)
+        widest = max((len(cell) for row in rows for cell in row), default=1)
         per_line = max(_LINE_CHARACTERS // (widest + 2), 1)
         body = "".join(
             "<tr>" + "".join(f"<td>{_figure(c)}</td>" for c in row[i : i + per_line]) + "</tr>"
             for row in rows
             for i in range(0, len(row), per_line)
         )
-        matrix = f'<table class="mjl-matrix">{body}</table>'
-        if len(rows[0]) * (widest + 2) + len(readout.label) <= _LINE_CHARACTERS:
-            lines.append(_line(readout.label, matrix, readout.unit))
-        else:  # too wide to stand beside its label
-            lines.append(_line(readout.label, "", readout.unit))
-            lines.append(f'<tr class="mjl-below"><td colspan="2">{matrix}</td><td></td></tr>')
-    return f'<table class="mjl-readouts">{"".join(lines)}</table>' if lines else ""
+        lines.append(_line(readout.label, f"<table>{body}</table>", readout.unit))
+    return f'<div class="mjl-readouts">{"".join(lines)}</div>' if lines else ""
 
 
-def _line(label: str, cell: str, unit: str) -> str:
+def _line(label: str, value: str, unit: str) -> str:
     return (
-        f'<tr><th scope="row">{html.escape(label)}</th><td>{cell}</td>'
-        f'<td class="mjl-unit">{html.escape(unit)}</td></tr>'
+        f'<div class="mjl-row"><span class="mjl-name">{html.escape(label)}</span>'
+        f'<span class="mjl-value">{value}</span>'
+        f'<span class="mjl-unit">{html.escape(unit)}</span></div>'
     )
 
 

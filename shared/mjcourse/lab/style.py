@@ -9,23 +9,23 @@ CSS = """<style>
 .mjl .mjl-pair span{flex:1;text-align:center;font-weight:600}
 .mjl img{border-radius:3px;background:var(--jp-layout-color2,#eee)}
 .mjl .widget-label{text-align:left}
-.mjl .mjl-speed .widget-readout{width:36px;min-width:36px;margin-left:8px}
+.mjl .widget-readout{width:52px;min-width:44px;margin-left:6px}
+.mjl .mjl-speed .widget-readout{width:36px;min-width:36px}
 .mjl .mjl-line{min-height:19px;margin:2px 0 0 2px}
 .mjl .mjl-note{color:var(--jp-ui-font-color2,#616161)}
 .mjl .mjl-trouble{color:var(--jp-error-color0,#b71c1c);font-weight:600;overflow-wrap:anywhere}
 .mjl .mjl-speech{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .mjl table{border-collapse:collapse;border:0;margin:0;font-size:13px}
 .mjl tr,.mjl tr:nth-child(even),.mjl tr:hover{background:none}
-.mjl .mjl-readouts,.mjl .mjl-table{width:100%}
-.mjl .mjl-readouts>tbody>tr{border-top:1px solid var(--jp-border-color2,#e0e0e0)}
-.mjl .mjl-readouts>tbody>tr.mjl-below{border-top:0}
-.mjl .mjl-readouts th{text-align:left;font-weight:normal;padding:2px 10px 2px 2px;
+.mjl .mjl-readouts{margin-top:4px}
+.mjl .mjl-row{display:flex;flex-wrap:wrap;align-items:baseline;padding:2px 0 2px 2px;
+  border-top:1px solid var(--jp-border-color2,#e0e0e0)}
+.mjl .mjl-name{flex:1 0 auto;max-width:100%;padding-right:10px;
   color:var(--jp-ui-font-color2,#616161)}
-.mjl .mjl-readouts td{text-align:right;padding:2px 0;white-space:nowrap}
-.mjl .mjl-readouts td.mjl-unit{text-align:left;padding-left:6px;width:3.4em;
-  color:var(--jp-ui-font-color2,#616161)}
-.mjl .mjl-matrix{margin-left:auto}
-.mjl .mjl-matrix td{min-width:4.2em;padding:0}
+.mjl .mjl-value{margin-left:auto;white-space:nowrap;text-align:right}
+.mjl .mjl-value td{min-width:4.1em;padding:0;text-align:right}
+.mjl .mjl-unit{flex:none;min-width:3.4em;padding-left:6px;color:var(--jp-ui-font-color2,#616161)}
+.mjl .mjl-table{width:100%}
 .mjl .mjl-table{margin-top:8px}
 .mjl .mjl-caption{font-weight:600;padding:0 2px 2px}
 .mjl .mjl-table svg{display:block;max-width:100%;height:auto}
