@@ -95,7 +95,8 @@ def changes(original: Any, said: Any) -> dict[str, np.ndarray]:
         return {}
     if not isinstance(said, dict):
         raise wire.WireError("malformed: changed fields")
-    known = numeric_names(type(original))
+    kind: Any = type(original)
+    known = numeric_names(kind)
     for path, value in said.items():
         if path not in known or not isinstance(value, np.ndarray):
             raise wire.WireError("malformed: changed fields")

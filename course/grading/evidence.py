@@ -34,6 +34,8 @@ def apply(
       cells: `(grade id, source)` of all of the student's cells so far, in order.
       blinded: the watch's hook was gone after a call.
     """
+    if not blinded and not any(tool in source for tool in _TOOLS for _, source in cells):
+        return
     names = [(id, set(names_in(source))) for id, source in cells]
     tools = sorted(set().union(*(found for _, found in names)) & _TOOLS)
     if not tools and not blinded:

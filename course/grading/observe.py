@@ -63,6 +63,7 @@ class Unsupported:
     text: str = field(default="", compare=False)
 
 
+@functools.cache
 def numeric_names(kind: Any) -> frozenset[str]:
     """Paths of the numeric fields that every `MjModel` or every `MjData` has.
 
