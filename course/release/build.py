@@ -37,6 +37,9 @@ LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-pytho
 # What a cell of ours may carry; anything else is dropped.
 CELL_METADATA = ("nbgrader", "mjcourse", "tags", "deletable", "editable")
 
+# How a cell starts that is shown folded.
+FOLDED = ("ask(", "# Folded:")
+
 
 class EditedByHand(RuntimeError):
     """`source/L/L.ipynb` holds edits that the truth does not."""
@@ -136,8 +139,9 @@ def _finished(notebook: NotebookNode, lesson_id: str) -> NotebookNode:
         cell["id"] = grade_id.replace("_", "-")[:40] + ("-" if grade_id else "") + digest[:12]
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-            if cell.source.startswith("ask("):
-                # The text of a question gives its answer away: JupyterLab and Colab fold it.
+            if cell.source.startswith(FOLDED):
+                # The text of a question gives its answer away, and that of a long lab stands in
+                # the reader's way: JupyterLab and Colab fold it.
                 cell.metadata["jupyter"] = {"source_hidden": True}
                 cell.metadata["cellView"] = "form"
     notebook.metadata = NotebookNode(
