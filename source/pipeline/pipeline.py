@@ -44,6 +44,7 @@ def lifted_box():
 # all but coincide, and still no stage belongs to either instant.
 
 # %%
+# Folded: the code of the lab and of its status board, for those who want to see how they are made.
 import io
 from functools import cache
 from types import SimpleNamespace
@@ -127,7 +128,7 @@ def stage_box(plot, top, height, name, right, status):
 def pipeline_picture(figure, told=None):
     """Draw the pipeline; `told` (stage -> now, before, neither) makes a status board of it."""
     plot = figure.add_axes((0, 0, 1, 1))
-    plot.set(xlim=(-0.3, 11.7), ylim=(1.15, 15.2))
+    plot.set(xlim=(-0.65, 11.7), ylim=(1.15, 15.2))
     plot.axis("off")
     top, tops, bottoms = 14.6, [], []
     for name, function, reads, writes, follows in STAGES:
@@ -154,10 +155,10 @@ def pipeline_picture(figure, told=None):
         bottoms.append(top - height)
         top -= height + 0.32
     back = (tops[-1] + bottoms[-1]) / 2
-    plot.plot([2.0, -0.2, -0.2], [back, back, 14.9], color="black", lw=1.2)
+    plot.plot([2.0, -0.55, -0.55], [back, back, 14.9], color="black", lw=1.2)
     plot.annotate("", (2.6, tops[0]), (2.6, 14.92), arrowprops={"arrowstyle": "-|>", "lw": 1.2})
-    plot.plot([-0.2, 2.6], [14.9, 14.9], color="black", lw=1.2)
-    plot.text(-0.1, back - 0.08, "the new state", fontsize=7.6, style="italic", va="top")
+    plot.plot([-0.55, 2.6], [14.9, 14.9], color="black", lw=1.2)
+    plot.text(-0.45, back - 0.08, "the new state", fontsize=7.6, style="italic", va="top")
     for label, first, last, column in BRACKETS:
         x, high, low = 8.95 + 0.68 * column, tops[first] - 0.05, bottoms[last] + 0.05
         plot.plot([x - 0.12, x, x, x - 0.12], [high, high, low, low], color="#555555", lw=1.1)
@@ -1015,6 +1016,7 @@ def check_activation(check):
 # a time constant shorter than half a step Euler's activation runs away. *yours* is your `filter_euler`, fed with the same control.
 
 # %%
+# Folded: the code of the lab, for those who want to see how it is made.
 activation_state = SimpleNamespace(euler=0.0, since=0.0, start=0.0)
 
 
@@ -1639,6 +1641,7 @@ def variations():
 # $b = 0$. MuJoCo's own is shown beside it: while $v_1 = v_2$ the two agree; else its reference acceleration also brakes the sliding of the wagons against each other. An impedance of 90 % is MuJoCo's default.
 
 # %%
+# Folded: the code of the lab, for those who want to see how it is made.
 wagons = SimpleNamespace(fraction=1.0)
 ARROWS = {  # name: height over the wagon (m), colour
     "actuator": (0.16, (0.0, 0.45, 0.70, 1)),
@@ -1852,6 +1855,7 @@ ask(
 )
 
 # %%
+# Folded: a small class that steps one scene under one integrator and keeps the cost.
 INTEGRATORS = {
     "Euler": mujoco.mjtIntegrator.mjINT_EULER,
     "RK4": mujoco.mjtIntegrator.mjINT_RK4,
@@ -1912,6 +1916,7 @@ class Runner:
         )
 
 
+# %%
 @experiment
 def who_survives():
     import platform
@@ -1934,6 +1939,7 @@ def who_survives():
     return survived
 
 
+# %%
 @experiment
 def energy_drift():
     steps = (0.0025, 0.005, 0.01, 0.02)
@@ -2010,6 +2016,7 @@ def meaning_of_qacc():
 # Which integrator do you trust with the pendulum at 20 ms? A run that diverged stays where it was given up until *Reset*.
 
 # %%
+# Folded: the code of the lab, for those who want to see how it is made.
 CASES = ("double_pendulum", "stiff_servo", "stiff_spring")
 race = SimpleNamespace(shown="Euler", runners={})
 
