@@ -24,7 +24,7 @@ def scene(*trees: str, seed: int = 0, unnamed: tuple[int, ...] = ()) -> mujoco.M
     """
     rng = np.random.default_rng(seed)
     number = 0
-    text = ['<mujoco><option gravity="0 0 0"/><worldbody>']
+    text = ['<mujoco><option gravity="0 0 0"/><size memory="1M"/><worldbody>']
     for tree in trees:
         bodies = tree.split("-")
         for letters in bodies:
