@@ -14,7 +14,7 @@ The same class is graded three times on the same machine: `--each` submissions o
   notebook format, no gradebook.
 
 Memory is the sum over all processes of a run, pages that they share counted once. Times depend on
-the machine and on what else it does; the ratios travel better.
+the machine and on what else it does, processor seconds less so; the ratios travel better.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import io
 import json
 import os
 import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +107,30 @@ def memory_mb(process_id: int) -> float:
     return total / 1024
 
 
-def run(command: list[str], cwd: Path, **environment: str) -> tuple[float, float]:
-    """Run a command; returns seconds and megabytes. Its words appear only when it fails."""
-    start = time.perf_counter()
+@dataclass
+class Cost:
+    """What a run took: seconds, processor seconds of all its processes, megabytes; its points."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0
+    peak_mb: float = 0.0
+    points: float = float("nan")
+
+    def add(self, other: Cost) -> None:
+        self.seconds += other.seconds
+        self.cpu += other.cpu
+        self.peak_mb = max(self.peak_mb, other.peak_mb)
+
+
+def children_cpu() -> float:
+    """Processor seconds of the children of this process that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(command: list[str], cwd: Path, **environment: str) -> Cost:
+    """Run a command. Its words appear only when it fails."""
+    start, cpu = time.perf_counter(), children_cpu()
     process = subprocess.Popen(
         command,
         cwd=cwd,
@@ -122,11 +145,11 @@ def run(command: list[str], cwd: Path, **environment: str) -> tuple[float, float
     peak = memory.stop()
     if process.returncode != 0:
         raise SystemExit(f"{' '.join(command)} failed:\n{said[-3000:]}")
-    return seconds, peak
+    return Cost(seconds, children_cpu() - cpu, peak)
 
 
-def stock(root: Path, lessons: tuple[str, ...], each: int) -> tuple[float, float, float]:
-    """Seconds, megabytes and points of stock nbgrader."""
+def stock(root: Path, lessons: tuple[str, ...], each: int) -> Cost:
+    """Grade the class with stock nbgrader."""
     hand_in(root, lessons, each)
     for lesson_id in lessons:
         target = root / "source" / lesson_id
@@ -135,21 +158,20 @@ def stock(root: Path, lessons: tuple[str, ...], each: int) -> tuple[float, float
     nbgrader = str(Path(sys.executable).with_name("nbgrader"))
     for lesson_id in lessons:
         run([nbgrader, "generate_assignment", lesson_id], root)
-    seconds = peak = 0.0
+    cost = Cost()
     for lesson_id in lessons:
-        took, used = run([nbgrader, "autograde", lesson_id], root, MJCOURSE_UNTRUSTED_GRADING="1")
-        seconds, peak = seconds + took, max(peak, used)
-    return seconds, peak, points(root / "gradebook.db")
+        cost.add(run([nbgrader, "autograde", lesson_id], root, MJCOURSE_UNTRUSTED_GRADING="1"))
+    cost.points = points(root / "gradebook.db")
+    return cost
 
 
-def ours(
-    root: Path, lessons: tuple[str, ...], each: int, workers: int
-) -> tuple[float, float, float]:
-    """Seconds, megabytes and points of `python -m course grade`."""
+def ours(root: Path, lessons: tuple[str, ...], each: int, workers: int) -> Cost:
+    """Grade the class with `python -m course grade`."""
     hand_in(root, lessons, each)
     command = [sys.executable, "-m", "course", "grade", *lessons, "--root", str(root)]
-    seconds, peak = run([*command, "--workers", str(workers)], ROOT)
-    return seconds, peak, points(root / "gradebook.db")
+    cost = run([*command, "--workers", str(workers)], ROOT)
+    cost.points = points(root / "gradebook.db")
+    return cost
 
 
 def points(gradebook: Path) -> float:
@@ -161,18 +183,20 @@ def points(gradebook: Path) -> float:
     return float(total or 0.0)
 
 
-def limit(lessons: tuple[str, ...], each: int) -> float:
-    """Seconds of the bare execution of every cell and every hidden test, in this process."""
+def limit(lessons: tuple[str, ...], each: int) -> Cost:
+    """The bare execution of every cell and every hidden test, in this process."""
     os.environ.update(NBGRADER_EXECUTION="autograde", MPLBACKEND="Agg", MUJOCO_GL="disable")
-    total = 0.0
+    cost = Cost()
     for lesson_id in lessons:
         notebooks = list(submissions(lesson_id, each))
-        bare(notebooks[0], lesson_id)  # imports, cases, references
-        for notebook in notebooks:
-            start = time.perf_counter()
+        for notebook in notebooks:  # imports, cases, references, what each mistake gives
             bare(notebook, lesson_id)
-            total += time.perf_counter() - start
-    return total
+        start, cpu = time.perf_counter(), time.process_time()
+        for notebook in notebooks:
+            bare(notebook, lesson_id)
+        cost.seconds += time.perf_counter() - start
+        cost.cpu += time.process_time() - cpu
+    return cost
 
 
 def bare(notebook: dict[str, Any], lesson_id: str) -> None:
@@ -224,36 +248,41 @@ def main() -> None:
     lessons = tuple(options.lessons or LESSONS)
     each, workers = options.each, options.workers
     count = len(lessons) * each
-    our_s, our_mb, our_points = measured("ours", lambda r: ours(r, lessons, each, workers))
-    limit_s = measured("the limit", lambda _: limit(lessons, each))
-    stock_s = stock_mb = stock_points = float("nan")
+    limit_cost = measured("the limit", lambda _: limit(lessons, each))
+    our_cost = measured("ours", lambda root: ours(root, lessons, each, workers))
+    stock_cost = Cost(float("nan"), float("nan"), float("nan"))
     if not options.without_stock:
-        stock_s, stock_mb, stock_points = measured("stock", lambda r: stock(r, lessons, each))
+        stock_cost = measured("stock", lambda root: stock(root, lessons, each))
 
     machine = f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}"
     version = f"Python {platform.python_version()}"
     print(f"{count} submissions of {len(lessons)} lessons, {machine}, {version}")
-    print(f"{'':<28}{'s':>9}{'s/submission':>14}{'peak MB':>10}{'points':>9}")
+    print(f"{'':<26}{'s':>8}{'s each':>9}{'CPU s':>8}{'CPU s each':>12}{'MB':>7}{'points':>9}")
     rows = [
-        ("stock nbgrader 0.9.6", stock_s, stock_mb, stock_points),
-        (f"ours, {workers} workers", our_s, our_mb, our_points),
-        ("limit, one warm process", limit_s, float("nan"), float("nan")),
+        ("stock nbgrader 0.9.6", stock_cost),
+        (f"ours, {workers} workers", our_cost),
+        ("limit, one warm process", limit_cost),
     ]
-    for name, seconds, mb, total in rows:
-        print(f"{name:<28}{seconds:>9.1f}{seconds / count:>14.3f}{mb:>10.0f}{total:>9.1f}")
-    ratio = stock_s / our_s
-    print(f"{ratio:.1f} times as fast as stock; "
-          f"{our_s * workers / limit_s:.2f} times the limit per worker")  # fmt: skip
+    for name, cost in rows:
+        print(
+            f"{name:<26}{cost.seconds:>8.1f}{cost.seconds / count:>9.3f}{cost.cpu:>8.1f}"
+            f"{cost.cpu / count:>12.3f}{cost.peak_mb:>7.0f}{cost.points:>9.1f}"
+        )
+    ratio = stock_cost.seconds / our_cost.seconds
+    over = our_cost.seconds * workers / limit_cost.seconds
+    print(f"{ratio:.1f} times as fast as stock; {over:.2f} times the limit for each worker")
     if options.json:
         found = {
             "submissions": count,
             "workers": workers,
-            "stock_s_per_submission": stock_s / count,
-            "ours_s_per_submission": our_s / count,
+            "stock_s_per_submission": stock_cost.seconds / count,
+            "ours_s_per_submission": our_cost.seconds / count,
             "ratio": ratio,
-            "limit_s_per_submission": limit_s / count,
-            "peak_mb": our_mb,
-            "stock_peak_mb": stock_mb,
+            "limit_s_per_submission": limit_cost.seconds / count,
+            "peak_mb": our_cost.peak_mb,
+            "stock_cpu_s_per_submission": stock_cost.cpu / count,
+            "ours_cpu_s_per_submission": our_cost.cpu / count,
+            "limit_cpu_s_per_submission": limit_cost.cpu / count,
         }
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 

@@ -89,20 +89,23 @@ class ForkServer:
 
     Args:
       trust_submissions: run them even where they cannot be confined.
+
+    Attributes:
+      home: its folder, with the scratch folders of its children; it removes it when it ends.
     """
 
     def __init__(self, *, trust_submissions: bool = False) -> None:
         require_sandbox(trust_submissions)
         self._trust = trust_submissions
         self._owner = os.getpid()
-        self._home = tempfile.mkdtemp(prefix="mjcourse-warm-")
+        self.home = tempfile.mkdtemp(prefix="mjcourse-")
         self._control, theirs = socket.socketpair()
-        self._log = Path(self._home, "log")
+        self._log = Path(self.home, "log")
         with self._log.open("wb") as log, theirs:
             self._process = subprocess.Popen(
                 self._command(theirs.fileno()),
                 env=self._environment(),
-                cwd=self._home,
+                cwd=self.home,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
@@ -141,17 +144,21 @@ class ForkServer:
         one_thread = ("OPENBLAS", "OMP", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
         return {
             **{f"{name}_NUM_THREADS": "1" for name in one_thread},
-            "HOME": self._home,
-            "IPYTHONDIR": self._home,
+            "HOME": self.home,
+            "IPYTHONDIR": self.home,
             "LANG": "C.UTF-8",
             "MPLBACKEND": "Agg",
-            "MPLCONFIGDIR": self._home,
+            "MPLCONFIGDIR": self.home,
             "MUJOCO_GL": "disable",
             "NBGRADER_EXECUTION": "autograde",
             "PATH": "/usr/bin:/bin",
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
         }
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
 
     def usable(self) -> bool:
         """Whether it is this process's own and alive."""
@@ -163,7 +170,7 @@ class ForkServer:
         Raises:
           SandboxMissing: it could not be confined.
         """
-        scratch = tempfile.mkdtemp(prefix="mjcourse-")
+        scratch = tempfile.mkdtemp(prefix="scratch-", dir=self.home)
         ours, theirs = socket.socketpair()
         request = self._request(scratch, limits)
         with theirs:
@@ -201,7 +208,7 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        shutil.rmtree(self._home, ignore_errors=True)
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def _line(self, seconds: float) -> str:
         self._control.settimeout(seconds)

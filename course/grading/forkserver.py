@@ -15,6 +15,7 @@ import gc
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -180,7 +181,11 @@ def main() -> None:
     for path in settings["paths"]:
         if path not in sys.path:
             sys.path.append(path)
-    serve(socket.socket(fileno=descriptor), settings)
+    try:
+        serve(socket.socket(fileno=descriptor), settings)
+    finally:
+        # Here, so that a grader that was killed leaves nothing behind either.
+        shutil.rmtree(os.environ["HOME"], ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,10 @@ this checkout. A worker that dies takes nothing along: its notebooks are graded 
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -76,8 +78,34 @@ def grade_all(
         return
     spawn = multiprocessing.get_context("spawn")
     yield from _graded(
-        jobs, lambda: ProcessPoolExecutor(count, mp_context=spawn), count, trusted, limits
+        jobs,
+        lambda: ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin_worker),
+        count,
+        trusted,
+        limits,
     )
+
+
+def _begin_worker() -> None:
+    """A worker ends when it is told to, or when the process that it works for has ended.
+
+    Ctrl-C in a terminal reaches every process of the command; only the first one is to answer.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: _end_worker())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        _end_worker()
+
+
+def _end_worker() -> None:
+    atexit._run_exitfuncs()  # the fork server and its scratch folders
+    os._exit(1)
 
 
 def grade_one(
@@ -160,8 +188,11 @@ def _renewed(pool: Executor, make: Callable[[], Executor]) -> Executor:
 
 
 def _stop(pool: Executor, running: Iterable[Future[GradedNotebook]]) -> None:
-    for future in running:
-        future.cancel()
+    busy = [future for future in running if not future.cancel()]
+    if busy and isinstance(pool, ProcessPoolExecutor):
+        # Interrupted: what they are at nobody waits for, and it may take minutes.
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
     pool.shutdown(wait=True)
 
 

@@ -95,7 +95,7 @@ def test_an_attack_gains_nothing(attack: Attack, grade, exposed, world, capfd):
     assert not [p for p in graded.problems if "the grader failed" in p]
     assert snapshot(world.parent) == before
     assert _tidy() == tidy
-    assert _children(exposed._process.pid) == []
+    assert _children(exposed.process_id) == []
     assert capfd.readouterr() == ("", "")
 
     following = grade(yard.notebook(), server=exposed)

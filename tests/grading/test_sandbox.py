@@ -176,7 +176,7 @@ def test_the_environment_of_a_submission_holds_constants_only(grade):
 
 
 def test_the_warm_process_has_one_thread_and_no_opengl(server):
-    process_id = server._process.pid
+    process_id = server.process_id
     assert len(os.listdir(f"/proc/{process_id}/task")) == 1
     mapped = Path(f"/proc/{process_id}/maps").read_text()
     assert "libmujoco" in mapped
@@ -188,10 +188,10 @@ def test_the_warm_process_knows_nothing_of_the_course(grade):
     assert _asked(grade, source) == "[]\n"
 
 
-def test_the_scratch_folder_is_gone_afterwards(grade, tmp_path, monkeypatch):
-    monkeypatch.setattr(apart.tempfile, "tempdir", str(tmp_path))
+def test_the_scratch_folder_is_gone_afterwards(grade, server):
+    before = os.listdir(server.home)
     grade(yard.notebook(first="import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('x')"))
-    assert list(tmp_path.iterdir()) == []
+    assert os.listdir(server.home) == before
 
 
 def test_the_student_process_dies_with_the_fork_server():
@@ -200,21 +200,22 @@ def test_the_student_process_dies_with_the_fork_server():
     server._process.kill()
     server._process.wait()
     assert _gone(student.process_id)
-    apart._remove(student.scratch)
-    apart.shutil.rmtree(server._home, ignore_errors=True)
+    apart._remove(server.home)
 
 
-def test_the_fork_server_dies_with_the_grader():
+def test_the_fork_server_ends_and_tidies_up_when_the_grader_is_killed():
     source = (
         f"import sys, os; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from course.grading.apart import ForkServer\n"
-        "server = ForkServer(); print(server._process.pid, server._home, flush=True)\n"
+        "from course.grading.apart import ForkServer, Limits\n"
+        "server = ForkServer(); student = server.spawn(Limits())\n"
+        "print(server.process_id, student.process_id, server.home, flush=True)\n"
         "os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
-    process_id, home = done.stdout.split()
-    assert _gone(int(process_id))
-    apart.shutil.rmtree(home, ignore_errors=True)
+    server, student, home = done.stdout.split()
+    assert _gone(int(student))
+    assert _gone(int(server))
+    assert not os.path.exists(home)
 
 
 def _gone(process_id: int) -> bool:
