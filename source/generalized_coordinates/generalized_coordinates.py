@@ -12,6 +12,7 @@
 # - with all that motion, one figure stays at 1 to twelve digits.
 
 # %%
+# Folded: the code of the lab, for those who want to see how it is made.
 def spin_the_box(model, data):
     data.joint("free").qvel[3:6] = 0.5, 1.0, 2.0  # rad/s, about the box's own axes
 
@@ -797,6 +798,7 @@ def check_set_free_pose(check):
 # Your function moves the cube below, when you have written it. Lift the cube, press Play, and it falls.
 
 # %%
+# Folded: the code of the lab, for those who want to see how it is made.
 from mjcourse.lab import student
 
 
@@ -888,6 +890,7 @@ ask(
 
 
 # %%
+# Folded: a plot.
 @experiment
 def tumble_plot():
     from mjcourse import style
@@ -1090,10 +1093,8 @@ def step_by_adding(model, data):
     stretch(model, data.qpos[3:7] @ data.qpos[3:7])
 
 
-# %% [markdown]
-# The rest is the picture: the box alone, its size, the arrows, the slider, the read-outs.
-
 # %%
+# Folded: the picture (the box alone, its size, the arrows), the slider and the read-outs of the lab.
 from mjcourse.lab import arrow
 
 
