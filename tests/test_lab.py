@@ -629,9 +629,9 @@ def test_the_picture_changes_with_the_pose_and_with_an_overlay(make, model):
 def test_two_simulations_are_drawn_side_by_side(make):
     lab = make([Simulation("joint_zoo", "a"), Simulation("joint_zoo", "b")])
     picture = lab.picture()
-    assert picture.shape == (288, 2 * 384 + 6, 3)
+    assert picture.shape == (288, 2 * 384 + 4, 3)
     assert np.abs(picture[:, :384].astype(int) - picture[:, -384:]).max() <= 2
-    assert (picture[:, 384:390] == 255).all()
+    assert (picture[:, 384:388] == 128).all()
 
 
 def test_draw_adds_markers_arrows_and_ghosts(make, model):

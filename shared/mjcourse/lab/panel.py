@@ -85,7 +85,7 @@ class Panel:
         else:
             columns = [[*controls, *figures, *looks]]
         wide = {"width": f"{lab.picture_width + 4}px", "margin": "0 20px 0 0"}
-        side = {"width": f"{_SIDE}px", "margin": "0 20px 8px 0"}
+        side = {"width": f"{_SIDE}px", "margin": "0 16px 8px 0" if len(columns) > 1 else "0"}
         body = self._make(
             widgets.HBox,
             [
@@ -112,7 +112,10 @@ class Panel:
             description="speed",
             continuous_update=True,
             style={"description_width": "42px"},
-            layout={"width": f"{max(lab.picture_width - 332, 148)}px", "margin": "2px 0 2px 8px"},
+            layout={
+                "width": f"{min(max(lab.picture_width - 352, 148), 420)}px",
+                "margin": "2px 0 2px 8px",
+            },
         )
         speed.add_class("mjl-speed")
         self._on_value(speed, "speed", "")

@@ -111,15 +111,17 @@ def readouts_html(entries: Sequence[tuple[Readout, Any]], time: float | None = N
             for row in rows
             for i in range(0, len(row), per_line)
         )
-        lines.append(_line(readout.label, f"<table>{body}</table>", readout.unit))
+        cell_width = max(widest, readout.digits + 3) + 1  # room for a sign: nothing jumps
+        matrix = f'<table style="--cell:{cell_width}ch">{body}</table>'
+        lines.append(_line(readout.label, matrix, readout.unit))
     return f'<div class="mjl-readouts">{"".join(lines)}</div>' if lines else ""
 
 
 def _line(label: str, value: str, unit: str) -> str:
     return (
         f'<div class="mjl-row"><span class="mjl-name">{html.escape(label)}</span>'
-        f'<span class="mjl-value">{value}</span>'
-        f'<span class="mjl-unit">{html.escape(unit)}</span></div>'
+        f'<span class="mjl-figure"><span class="mjl-value">{value}</span>'
+        f'<span class="mjl-unit">{html.escape(unit)}</span></span></div>'
     )
 
 

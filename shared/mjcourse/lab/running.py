@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from mjcourse.lab.lab import Lab
     from mjcourse.lab.panel import Panel
 
-GAP = 6  # pixels between two pictures
+GAP = 4  # pixels between two pictures
+_GAP_GREY = 128
 IDLE_SECONDS = 300.0  # Play pauses after this long without input
 _REST_AFTER = 0.25  # a full-quality frame follows when nothing has moved for so long
 _TEXT_EVERY = 0.125  # seconds between two changes of the read-outs while playing
@@ -315,7 +316,7 @@ class Running:
         if len(pictures) == 1:
             return pictures[0]
         gap = GAP * (SUPERSAMPLE if full else 1)
-        space = np.full((pictures[0].shape[0], gap, 3), 255, np.uint8)
+        space = np.full((pictures[0].shape[0], gap, 3), _GAP_GREY, np.uint8)
         return np.hstack([part for picture in pictures for part in (space, picture)][1:])
 
     def description(self) -> str:

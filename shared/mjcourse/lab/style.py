@@ -22,8 +22,9 @@ CSS = """<style>
   border-top:1px solid var(--jp-border-color2,#e0e0e0)}
 .mjl .mjl-name{flex:1 0 auto;max-width:100%;padding-right:10px;
   color:var(--jp-ui-font-color2,#616161)}
-.mjl .mjl-value{margin-left:auto;white-space:nowrap;text-align:right}
-.mjl .mjl-value td{min-width:4.1em;padding:0;text-align:right}
+.mjl .mjl-figure{display:flex;align-items:baseline;margin-left:auto}
+.mjl .mjl-value{white-space:nowrap;text-align:right}
+.mjl .mjl-value td{min-width:var(--cell);padding:0;text-align:right}
 .mjl .mjl-unit{flex:none;min-width:3.4em;padding-left:6px;color:var(--jp-ui-font-color2,#616161)}
 .mjl .mjl-table{width:100%}
 .mjl .mjl-table{margin-top:8px}
