@@ -172,7 +172,8 @@ ask(
 # $\theta=2\arccos 0=180°$ about $(0,0.38,0.92)$ (*derivation*).
 #
 # **A pose in another frame.** Let $A$, $B$, $C$ be frames, $p_{AB}$ the position (m) of $B$'s origin
-# along $A$'s axes and $R_{AB}$ the rotation whose columns are $B$'s axes in $A$. Then
+# along $A$'s axes, $R_{AB}$ the rotation whose columns are $B$'s axes in $A$, and $q_{AB}$ its
+# quaternion. With $\otimes$ the quaternion product and $q^{*}$ the conjugate,
 #
 # $$ p_{AC}=p_{AB}+R_{AB}\,p_{BC},\qquad q_{AC}=q_{AB}\otimes q_{BC}, $$
 #
@@ -190,8 +191,9 @@ ask(
 #
 # for a motor of gain 1 (*established*: MuJoCo, "Actuation model", "Force limits"). The command for a
 # wanted torque is therefore $u=\tau/k$, and it is $u$, not $\tau$, that `ctrlrange` limits. A position
-# servo compares its control with the *actuator's* length $k q$, not with the joint position $q$:
-# $f=k_p(u-kq)-k_v k\dot q$. It holds still when $u=kq$ and $\dot q=0$ (*derivation*).
+# servo with the gains $k_p$ and $k_v$ compares its control with the *actuator's* length $k q$, not with
+# the joint position $q$ (rad): $f=k_p(u-kq)-k_v k\dot q$. It holds still when $u=kq$ and $\dot q=0$
+# (*derivation*).
 #
 # **A force at a point.** A force $F$ (N) at the world point $p$ and a torque $m$ (N m) do to a rigid
 # body what the wrench
@@ -203,7 +205,7 @@ ask(
 #
 # **A load on a sensor.** MuJoCo's force sensor reports $s$, the force that holds the part beyond the
 # sensor, along the axes of the sensor's site $S$. The load on the sensor is $-s$ (Newton's third
-# law). Along the axes of another site $F$ it is $-R_{WF}^{\mathsf T}R_{WS}\,s$; the same for the
+# law). Along the axes of another site $G$ it is $-R_{WG}^{\mathsf T}R_{WS}\,s$; the same for the
 # torque, which stays about the sensor's origin (*derivation*). A weight of 2 kg at rest settles the
 # sign, and the visible check of `ft_reading` does just that (*our measurement*).
 #
@@ -238,7 +240,7 @@ ask(
 # %% [markdown]
 # ## Build it
 #
-# Thirteen short functions, from the boundary inwards. Quaternions are `(x, y, z, w)` in every
+# Twelve exercises, fourteen short functions, from the boundary inwards. Quaternions are `(x, y, z, w)` in every
 # argument and result; `data` is up to date when your function is called; an unknown name raises
 # `KeyError` and another bad value `ValueError`, and both change nothing. MuJoCo and SciPy may be used
 # throughout.
@@ -315,24 +317,21 @@ def compose_pose(parent, child):
 # %% check="compose_pose"
 @visible_check("compose_pose")
 def check_compose_pose(check):
+    Rotation = scipy.spatial.transform.Rotation
     rng = np.random.default_rng(2)
     for _ in range(10):
-        poses = [
-            (rng.uniform(-1, 1, 3), scipy.spatial.transform.Rotation.random(rng=rng).as_quat())
-            for _ in range(2)
-        ]
+        places, turns = rng.uniform(-1, 1, (2, 3)), Rotation.random(2, rng=rng)
         spec = mujoco.MjSpec()  # two nested bodies: MuJoCo composes for us
         body = spec.worldbody
-        for pos, quat in poses:
-            body = body.add_body(pos=pos, quat=np.roll(quat, 1))
+        for pos, turn in zip(places, turns, strict=True):
+            body = body.add_body(pos=pos, quat=turn.as_quat(scalar_first=True))
         model = spec.compile()
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
-        pos, quat = compose_pose(*poses)
+        pos, quat = compose_pose(*zip(places, turns.as_quat(), strict=True))
         check.close("position vs nested bodies", pos, data.xpos[2])
-        check.close(
-            "quaternion vs nested bodies", quat, np.roll(data.xquat[2], -1), up_to_sign=True
-        )
+        wanted = Rotation.from_quat(data.xquat[2], scalar_first=True).as_quat()
+        check.close("quaternion vs nested bodies", quat, wanted, up_to_sign=True)
 
 
 # %% test="compose_pose"
@@ -362,7 +361,7 @@ def body_pose_in(model, data, base, body):
 # %% check="relative_pose"
 @visible_check("relative_pose")
 def check_relative_pose(check):
-    model = load("arm")
+    Rotation = scipy.spatial.transform.Rotation
     spec = mujoco.MjSpec.from_file(str(model_path("arm")))
     for what, kind in (("pos", "FRAMEPOS"), ("quat", "FRAMEQUAT")):
         spec.add_sensor(  # MuJoCo's frame sensors can look from another body
@@ -381,7 +380,7 @@ def check_relative_pose(check):
         mujoco.mj_forward(model, data)
         pos, quat = body_pose_in(model, data, "link_3", "flange")
         check.close("position vs framepos", pos, data.sensor("pos").data)
-        wanted = np.roll(data.sensor("quat").data, -1)
+        wanted = Rotation.from_quat(data.sensor("quat").data, scalar_first=True).as_quat()
         check.close("quaternion vs framequat", quat, wanted, up_to_sign=True)
         pos, _ = body_pose_in(model, data, "world", "flange")
         check.close("from the world", pos, data.body("flange").xpos)
@@ -423,22 +422,26 @@ def read_joint_ports(model, data, joint_names):
 # %% check="read_ports"
 @visible_check("read_ports")
 def check_read_ports(check):
-    model = load("arm_turntable")
+    chain = ["platter", "tilt", *(f"arm_joint_{i}" for i in range(1, 8))]
+    spec = mujoco.MjSpec.from_file(str(model_path("arm_turntable")))
+    for kind in ("JOINTPOS", "JOINTVEL", "JOINTACTFRC"):
+        for name in chain:  # MuJoCo's own sensors, nine of each kind
+            spec.add_sensor(
+                type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"),
+                objtype=mujoco.mjtObj.mjOBJ_JOINT,
+                objname=name,
+            )
+    model = spec.compile()
     data = mujoco.MjData(model)
     rng = np.random.default_rng(4)
     data.qpos[7:] = rng.uniform(-1, 1, model.nq - 7)
     data.qvel[:] = rng.uniform(-1, 1, model.nv)
     data.ctrl[:] = rng.uniform(-1, 1, model.nu)
     mujoco.mj_forward(model, data)
-    chain = ["platter", "tilt", *(f"arm_joint_{i}" for i in range(1, 8))]
     ports = read_joint_ports(model, data, chain)
-    for key, field in (
-        ("jnt_pos_msr", "qpos"),
-        ("jnt_vel_msr", "qvel"),
-        ("jnt_trq_msr", "qfrc_actuator"),
-    ):
-        wanted = [getattr(data.joint(name), field)[0] for name in chain]
-        check.close(f"{key} vs named access", ports[key], wanted)
+    sensed = data.sensordata[-27:].reshape(3, 9)
+    for key, wanted in zip(("jnt_pos_msr", "jnt_vel_msr", "jnt_trq_msr"), sensed, strict=True):
+        check.close(f"{key} vs joint sensors", ports[key], wanted)
     check.true(
         "copies",
         not np.may_share_memory(np.asarray(ports["jnt_pos_msr"]), data.qpos),
@@ -558,7 +561,8 @@ def check_torque_limits(check):
 # `set_control_mode(model, data, mode)` for `mode` `"position"`, `"velocity"` or `"torque"`: of groups
 # 0 to 2 only that one acts, and the arm holds still at the switch. So the commands of *all three*
 # groups are seeded: gear times the joint's current position, 0 and 0. The bits and the commands of
-# other groups stay as they are. Another mode raises `ValueError`.
+# other groups stay as they are. Another mode raises `ValueError`. Since only one group acts, what
+# `qfrc_actuator` measures is the drive torque in every mode.
 
 
 # %% solution="control_mode"
@@ -660,7 +664,8 @@ def check_wrench(check):
 # one site. Return the load on the sensor, force then torque, shape `(6,)`: what a physical sensor
 # would report, which is the negative of MuJoCo's reading. Without `frame_site` it stays along the
 # axes of the sensor's site; with the name of another site it is turned into that site's axes. Only
-# turned: the torque stays about the sensor's origin.
+# turned: the torque stays about the sensor's origin. (The second frame is an extension of ours; many
+# interfaces give the sensor's own frame only.)
 
 
 # %% solution="ft_reading"
@@ -745,9 +750,13 @@ def check_env_step(check):
 #
 # Write `write_owned(model, data, ctrl, wrenches)`. `ctrl` maps actuator names to commands in the
 # actuators' own control units (no gear here), clamped to `ctrlrange` where there is one; `wrenches`
-# maps body names to `(6,)` wrenches as `xfrc_applied` takes them. Write those and nothing else: other
-# commands, other bodies' pushes, `qfrc_applied` stay to the last bit. A zero wrench clears its row. An
-# unknown name raises `KeyError` before anything has been written.
+# maps body names to `(6,)` wrenches as `xfrc_applied` takes them. Control units are whatever the
+# actuator's author chose: the gripper's command is an angle, 0 open and 0.82 rad closed; a motor of
+# gear 4 turns a command of 1 into 4 N m.
+#
+# Write those and nothing else: other commands, other bodies' pushes (a viewer's drag also writes
+# `xfrc_applied`) and `qfrc_applied` stay to the last bit. A zero wrench clears its row. An unknown name
+# raises `KeyError` before anything has been written.
 
 
 # %% solution="owned_inputs"
@@ -1385,8 +1394,10 @@ def misuse():
 #
 # The arm with its gripper, driven through the environment: that is, through your functions. Choose a
 # mode, move a joint's command and watch the measured value follow. Push the flange and let go of the
-# slider: the push goes on until you clear it. Close the gripper and hold the flange still in mind:
-# the force reading changes with the axes it is given in, never with the sign of your taste.
+# slider: the push goes on until you clear it. The read-outs give one load twice, along the axes of the
+# sensor's site and along those of the TCP, which is turned by 45 degrees against it: the numbers
+# differ, the load does not. Move joint 1 in velocity mode to the end of its slider to see a command
+# clamped.
 
 # %%
 from types import SimpleNamespace
@@ -1461,7 +1472,7 @@ def ports_lab():
         camera={"azimuth": 130, "elevation": -14, "distance": 1.7, "lookat": (0.2, 0, 0.5)},
         controls=[
             Select("mode", MODES, "position", choose),
-            *(Slider(f"joint {i + 1}", -1, 1, 0, 0.05, "", command(i)) for i in (0, 1, 3, 5)),
+            *(Slider(f"joint {i + 1}", -1, 1, 0, 0.05, "", command(i)) for i in (0, 1, 3, 5, 6)),
             Slider("gripper", 0, 0.82, 0, 0.01, "rad", grip),
             Slider("push along y", -30, 30, 0, 1, "N", push),
             Button("Clear the push", clear),
@@ -1476,7 +1487,7 @@ def ports_lab():
         charts=[
             StripChart(
                 "joint 4",
-                {"commanded": lambda m, d: commanded()[3], "measured": lambda m, d: measured()[3]},
+                {"command": lambda m, d: commanded()[3], "measured": lambda m, d: measured()[3]},
             )
         ],
         student=STUDENT,
@@ -1539,9 +1550,13 @@ def creep(options):
 
 @experiment
 def attach_conflict():
+    import platform
+
     from mjcourse import style
 
     env = Env([RobotSpec("arm")], SceneSpec(attachments=(GRIPPER,)))
+    print(f"MuJoCo {mujoco.__version__}, NumPy {np.__version__}, {platform.machine()}; no seed:")
+    print("nothing here is random.\n")
     print("\n".join(env.attach_warnings), "\n")
     _, plot = style.axes("A block in the grip", "time (s)", "slid out of the grip (mm)")
     wide, speed = {"as attached": {"linewidth": 6, "alpha": 0.4}}, {}
@@ -1559,8 +1574,8 @@ def attach_conflict():
 # %% [markdown]
 # The parent's options win, with a warning and without an error. Setting them on the compiled model
 # cures the creep (*our measurement*), until somebody adds a pebble on the other side of the floor. In
-# `Env` the options come from one place, the first robot's MJCF; a gripper's wishes have to be written
-# there.
+# `Env` the options come from one place, the first robot's MJCF; write a gripper's wishes there, and
+# read every attach warning (*advice*).
 #
 # **Of which instant.** The same motion twice, once with `mj_step` and once with your step. After each
 # step the table compares what `data` says with what belongs to the state in `qpos`.
