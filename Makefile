@@ -35,6 +35,8 @@ $(READY): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@# The instructor's notebooks, in whatever folder they run, find `course` in this checkout.
+	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "mjcourse-checkout.pth").write_text("$(CURDIR)\n")'
 	touch $(READY)
 
 system:
