@@ -34,6 +34,7 @@ from .observe import (
     Unsupported,
     changed_fields,
     describe_error,
+    numeric_names,
     shared_arguments,
     timed,
 )
@@ -216,6 +217,9 @@ class Template:
         self.shell.user_ns["__name__"] = "__main__"
         self.shell.compile.get_code_name = _code_name
         self.shell.run_cell("pass", store_history=False, silent=True)
+        # Looked up now: in a `mjcb_control` of the answer, compiling an example would call it back.
+        for kind in (mujoco.MjModel, mujoco.MjData):
+            numeric_names(kind)
 
 
 def _code_name(raw: str, transformed: str, number: int) -> str:
