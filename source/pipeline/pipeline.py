@@ -7,6 +7,33 @@
 #
 # Nothing is broken. Each number in `data` is the right number of some instant. The question of this lesson:
 # **which instant does each number belong to?**
+#
+# Predict first, then run on: the cell after the questions prints the box's height as `qpos` and as `xpos` tell it.
+
+# %%
+ask(
+    "You call mj_step once. To which configuration does `xpos` belong afterwards?",
+    {
+        "the new qpos": "That would need a second kinematics pass after the integration; mj_step does not "
+        "pay for one that the next step repeats anyway.",
+        "the old qpos": "mj_step first evaluates everything at the old state, then moves `qpos` and `qvel`. The "
+        "caches stay where the evaluation left them: one instant behind.",
+        "half-way between": "With Euler's rule there is no half-way evaluation. Under RK4 you would be "
+        "closer to the truth than you may wish: there the caches belong to an inner stage.",
+    },
+    right="the old qpos",
+)
+ask(
+    "You want to resume a run exactly. Which of `qpos`, `xpos`, `qacc` must be saved?",
+    {
+        "qpos only": "Of these three, yes. `xpos` and `qacc` follow from the state. But `qpos` is not the "
+        "whole state: velocities, activations, inputs and the solver's warm start belong to it.",
+        "qpos and xpos": "`xpos` is a function of `qpos`: mj_forward gives it back to the last bit.",
+        "all three": "`qacc` is a result too. The step recomputes it from the state and the inputs.",
+    },
+    right="qpos only",
+)
+
 
 # %%
 @experiment
@@ -326,30 +353,6 @@ lab_instant = Lab(
     speed=0.1,
 )
 lab_instant
-
-# %%
-ask(
-    "You call mj_step once. To which configuration does `xpos` belong afterwards?",
-    {
-        "the new qpos": "That would need a second kinematics pass after the integration; mj_step does not "
-        "pay for one that the next step repeats anyway.",
-        "the old qpos": "mj_step first evaluates everything at the old state, then moves `qpos` and `qvel`. The "
-        "caches stay where the evaluation left them: one instant behind.",
-        "half-way between": "With Euler's rule there is no half-way evaluation. Under RK4 you would be "
-        "closer to the truth than you may wish: there the caches belong to an inner stage.",
-    },
-    right="the old qpos",
-)
-ask(
-    "You want to resume a run exactly. Which of `qpos`, `xpos`, `qacc` must be saved?",
-    {
-        "qpos only": "Of these three, yes. `xpos` and `qacc` follow from the state. But `qpos` is not the "
-        "whole state: velocities, activations, inputs and the solver's warm start belong to it.",
-        "qpos and xpos": "`xpos` is a function of `qpos`: mj_forward gives it back to the last bit.",
-        "all three": "`qacc` is a result too. The step recomputes it from the state and the inputs.",
-    },
-    right="qpos only",
-)
 
 # %% [markdown]
 # ## In plain words
