@@ -1,9 +1,11 @@
 """The command line says what it did, what is wrong, and how to go on."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -169,3 +171,72 @@ def test_a_machine_without_a_sandbox_is_told_plainly(folders, monkeypatch, capsy
     monkeypatch.setattr("course.classwork._in_pool", missing)
     assert run(folders, "grade", toy.LESSON) == 1
     assert "--trust-submissions" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("how", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_an_interrupted_command_leaves_no_process_behind(tmp_path, how, status):
+    """The workers are at an endless loop when it happens."""
+    from course import demo
+
+    lesson = "generalized_coordinates"
+    loop = "while True:\n    pass"
+    for student in ("ada", "bob", "cy"):
+        path = tmp_path / "submitted" / student / lesson / f"{lesson}.ipynb"
+        path.parent.mkdir(parents=True)
+        notebook = demo.with_answers(demo.released(lesson), {"joint_layout": loop})
+        path.write_text(json.dumps(notebook))
+    command = [sys.executable, "-m", "course", "grade", lesson, "--workers", "2"]
+    with open(tmp_path / "said", "w") as said:
+        run = subprocess.Popen(
+            [*command, "--root", str(tmp_path)],
+            cwd=CHECKOUT,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + 60
+    below = {}
+    # The command, its worker, the worker's fork server, the student's process.
+    while (3, "R") not in below.values() and time.monotonic() < deadline:
+        time.sleep(0.2)
+        below = _descendants(run.pid)
+    assert (3, "R") in below.values(), "no submission was run"
+    run.send_signal(how)
+    assert run.wait(20) == status
+    deadline = time.monotonic() + 20
+    while (left := _alive(below)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert left == []
+    assert "Traceback" not in (tmp_path / "said").read_text()
+
+
+def _processes():
+    """`{pid: (parent, state, start)}` of every process."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        found[int(path.parent.name)] = (int(fields[1]), fields[0], fields[19])
+    return found
+
+
+def _descendants(leader):
+    """`{(pid, start): (how far down, state)}` of the processes below one."""
+    processes, found = _processes(), {}
+    for pid, (_, state, start) in processes.items():
+        depth, above = 0, pid
+        while above in processes and above != leader:
+            depth, above = depth + 1, processes[above][0]
+        if above == leader and depth:
+            found[pid, start] = (depth, state)
+    return found
+
+
+def _alive(processes):
+    now = _processes()
+    return [p for p, start in processes if p in now and now[p][2] == start and now[p][1] != "Z"]
