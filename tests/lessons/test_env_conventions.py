@@ -93,6 +93,11 @@ def test_a_frame_read_after_mj_step_is_one_step_old_and_after_the_split_step_is_
     assert split[1] > 1e-3
 
 
+def test_a_split_step_on_data_that_was_never_evaluated_goes_by_without_acceleration(names):
+    assert names["instants"]["without mj_forward"] == 0.0
+    assert names["instants"]["with mj_forward"] > 1.0
+
+
 def test_a_push_lasts_until_it_is_cleared(names):
     assert names["push_persists"] == pytest.approx([1.0, 2.0, 2.0], abs=1e-9)
 
