@@ -108,6 +108,9 @@ class Screen:
     def show_picture(self, jpeg: bytes) -> None:
         self.pictures.append(jpeg)
 
+    def ask_back(self, number: int) -> None:
+        """A page that never answers."""
+
     def show_charts(self, svg: str) -> None:
         self.charts = svg
 
@@ -462,6 +465,20 @@ def test_play_pauses_after_five_minutes_without_input(live, model, monkeypatch):
     until(lambda: not screen.playing)
     until(lambda: screen.message is not None)
     assert "five minutes without input" in (screen.message or "")
+
+
+def test_a_page_that_is_behind_gets_no_more_frames_until_it_has_caught_up(live, model):
+    _, run, screen = live(model, playing=True)
+    asked: list[int] = []
+    screen.ask_back = asked.append  # type: ignore[method-assign]
+    until(lambda: bool(asked))
+    run.post("seen", value=asked[0])
+    until(lambda: run.pace.behind(time.perf_counter()))
+    count = len(screen.pictures)
+    time.sleep(0.5)
+    assert len(screen.pictures) <= count + 1
+    run.post("seen", value=asked[-1])
+    until(lambda: len(screen.pictures) > count + 2)
 
 
 def test_of_a_flood_of_slider_events_the_last_one_wins(live, model):

@@ -17,6 +17,7 @@ from PIL import Image
 from mjcourse.lab.camera import Camera
 from mjcourse.lab.charts import Strip, StripChart
 from mjcourse.lab.controls import Select, Slider, Toggle
+from mjcourse.lab.pace import STAMP_EVERY, Pace
 from mjcourse.lab.readouts import (
     Readout,
     Table,
@@ -324,6 +325,40 @@ def test_a_clip_is_h264_where_ffmpeg_is_and_webp_where_not(monkeypatch):
     content, mime = encode(frames)
     assert mime == "image/webp"
     assert Image.open(io.BytesIO(content)).n_frames == len(frames)  # type: ignore[attr-defined]
+
+
+# Pace ---------------------------------------------------------------------------------------
+
+
+def test_a_page_that_never_answers_is_only_capped():
+    pace = Pace()
+    for frame in range(100):
+        pace.sent(frame / 24)
+    assert not pace.behind(100 / 24)
+
+
+def test_frames_in_flight_are_few_and_an_answer_lets_more_go():
+    pace, stamps = Pace(), []
+    for frame in range(STAMP_EVERY):
+        stamps.append(pace.sent(frame / 24))
+    assert stamps == [None] * (STAMP_EVERY - 1) + [STAMP_EVERY]
+    pace.seen(STAMP_EVERY)
+    now, sent = STAMP_EVERY / 24, 0
+    while not pace.behind(now):
+        pace.sent(now)
+        now, sent = now + 1 / 24, sent + 1
+    assert 10 <= sent <= 20
+    pace.seen(2 * STAMP_EVERY)
+    assert not pace.behind(now)
+
+
+def test_a_lost_answer_does_not_stop_the_play():
+    pace = Pace()
+    pace.seen(0)
+    for frame in range(40):
+        pace.sent(frame / 24)
+    assert pace.behind(40 / 24)
+    assert not pace.behind(40 / 24 + 2)
 
 
 # The stage ----------------------------------------------------------------------------------

@@ -223,6 +223,31 @@ def test_frames_keep_coming_while_a_cell_computes(lab, opened):
     assert seen > 5
 
 
+def test_a_page_that_cannot_follow_is_sent_fewer_frames(lab, opened):
+    opened.evaluate(
+        """
+import time
+sent, show = [], lab._panel.show_picture
+lab._panel.show_picture = lambda jpeg: (sent.append(time.time()), show(jpeg))
+"""
+    )
+    lab.press("Spin the box")
+    lab.play()
+    lab.page.wait_for_timeout(1500)
+    since = time.time()
+    lab.page.evaluate("() => { const end = Date.now() + 3000; while (Date.now() < end); }")
+    until = time.time()
+    lab.pause()
+    counted = opened.evaluate(
+        f"print(sum({since} < t < {until} for t in sent),"
+        f" sum({since} - 1 < t < {since} for t in sent))"
+    )
+    opened.evaluate("lab._panel.show_picture = show")
+    during, before = map(int, counted.split())
+    assert before >= 10
+    assert during < 30  # of 72 that a queue would have taken
+
+
 def test_a_failing_callback_is_told_in_one_line_and_the_lab_goes_on(lab):
     lab.press("Fail")
     lab.until("() => document.querySelector('.mjl-trouble').innerText !== ''")

@@ -61,6 +61,9 @@ class Panel:
             for name in ("message", "note", "charts", "readouts", "tables", "video", "speech")
         }
         self._play = self._button("Play", "play", "play", lambda: not self._playing, width="78px")
+        self._asked, self._answered = self._make(widgets.IntText), self._make(widgets.IntText)
+        self._answered.observe(lambda event: post("seen", "", event["new"]), "value")
+        self._made.append(widgets.jsdlink((self._asked, "value"), (self._answered, "value")))
         self.root = self._arrange()
         self.show_message(None, "")
 
@@ -265,6 +268,10 @@ class Panel:
     def show_picture(self, jpeg: bytes) -> None:
         """Replace the picture."""
         self._picture.value = jpeg
+
+    def ask_back(self, number: int) -> None:
+        """Have the page send `number` back once it has come so far (see `pace`)."""
+        self._asked.value = number
 
     def show_charts(self, svg: str) -> None:
         """Replace the strip charts."""

@@ -16,6 +16,7 @@ import numpy as np
 from mjcourse.lab.charts import Strip
 from mjcourse.lab.controls import Button, Valued, Which
 from mjcourse.lab.notebook import unwritten
+from mjcourse.lab.pace import Pace
 from mjcourse.lab.readouts import Readout, Table, readouts_html, rows_of, table_html, text_of
 from mjcourse.lab.record import Recorder, encode
 from mjcourse.lab.scenery import options
@@ -33,6 +34,7 @@ IDLE_SECONDS = 300.0  # Play pauses after this long without input
 _REST_AFTER = 0.25  # a full-quality frame follows when nothing has moved for so long
 _TEXT_EVERY = 0.125  # seconds between two changes of the read-outs while playing
 _SPEAK_EVERY = 5.0  # seconds between two changes of the text alternative while playing
+_WAIT = 0.02  # seconds between two looks whether the page has caught up
 _PHYSICS_SHARE = 0.6  # of a frame's time; a scene that needs more runs slower than real time
 
 
@@ -44,6 +46,7 @@ class Running:
         self.simulations = lab.simulations
         self.strips = [Strip(chart, lab.picture_width) for chart in lab.charts]
         self.recorder = Recorder()
+        self.pace = Pace()
         self.panel: Panel | None = None
         self.playing = False
         self.speed = lab.speed
@@ -83,6 +86,8 @@ class Running:
             self._pause("paused after five minutes without input: press Play to go on")
         if (self.playing or self._dirty) and now < self._next_frame:
             return self._next_frame
+        if self.pace.behind(now):
+            return now + _WAIT
         if self.playing:
             self._play(now)
         if self._dirty:
@@ -107,6 +112,9 @@ class Running:
         with self._mail_lock:
             mail, self._mail = self._mail, []
         for kind, name, value in mail:
+            if kind == "seen":  # by the page, not a student's hand
+                self.pace.seen(value)
+                continue
             self._input_at = now
             self._receive(kind, name, value)
 
@@ -376,6 +384,9 @@ class Running:
         jpeg = self._frame(full)
         if jpeg is not None:
             panel.show_picture(jpeg)
+            stamp = self.pace.sent(now)
+            if stamp is not None:
+                panel.ask_back(stamp)
             if not full:
                 self.recorder.add(now, jpeg)
         if self.strips and not full:
