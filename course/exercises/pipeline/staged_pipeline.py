@@ -64,6 +64,55 @@ class StagedPipeline:
         return self.cache["xpos"] + dt * v, v
 """
 
+WRITTEN_OUT = """\
+class StagedPipeline:
+    def __init__(self, M, P, bias, J=None):
+        self.M, self.P, self.bias, self.J = M, P, bias, J
+        self.evaluations = {}
+        for stage in ["position", "velocity", "actuation", "acceleration", "constraint"]:
+            self.evaluations[stage] = 0
+        self.q = self.v = self.f = self.loads = self.a = None
+        self.d = {}
+
+    def forward(self, q, v, f, passive, applied):
+        q, v, f = list(q), list(v), list(f)
+        d = self.d
+        if q != self.q:
+            self.q = q
+            d["xpos"] = np.array(q)
+            self.evaluations["position"] += 1
+        if v != self.v:
+            self.v = v
+            d["actuator_velocity"] = np.dot(self.P, v)
+            self.evaluations["velocity"] += 1
+        if f != self.f:
+            self.f = f
+            d["qfrc_actuator"] = np.array(f) @ self.P
+            self.evaluations["actuation"] += 1
+        loads = list(d["qfrc_actuator"]) + list(passive) + list(applied)
+        if loads != self.loads:
+            self.loads = loads
+            d["qacc_smooth"] = np.linalg.inv(self.M) @ (
+                d["qfrc_actuator"] + passive + applied - self.bias)
+            self.evaluations["acceleration"] += 1
+        a = list(d["qacc_smooth"])
+        if a != self.a:
+            self.a = a
+            self.evaluations["constraint"] += 1
+            if self.J is None:
+                d["efc_force"], d["qacc"] = np.array([]), np.array(a)
+            else:
+                J = np.reshape(self.J, (1, -1))
+                Y = np.linalg.solve(self.M, J.T)
+                d["efc_force"] = np.linalg.solve(J @ Y, -J @ a)
+                d["qacc"] = a + Y @ d["efc_force"]
+        return {**d, "evaluations": dict(self.evaluations)}
+
+    def step(self, dt):
+        v = np.array(self.v) + dt * self.d["qacc"]
+        return [np.array(self.q) + dt * v, v]
+"""
+
 
 @exercise.reference
 def reference():
@@ -477,59 +526,63 @@ _wrong(
     ),
 )
 
-_right = variants(exercise)
-_right("by_stages", GOOD)
-_right(
-    "written_out",
-    """\
-class StagedPipeline:
-    def __init__(self, M, P, bias, J=None):
-        self.M, self.P, self.bias, self.J = M, P, bias, J
-        self.evaluations = {}
-        for stage in ["position", "velocity", "actuation", "acceleration", "constraint"]:
-            self.evaluations[stage] = 0
-        self.q = self.v = self.f = self.loads = self.a = None
-        self.d = {}
-
-    def forward(self, q, v, f, passive, applied):
-        q, v, f = list(q), list(v), list(f)
-        d = self.d
-        if q != self.q:
-            self.q = q
-            d["xpos"] = np.array(q)
-            self.evaluations["position"] += 1
-        if v != self.v:
-            self.v = v
-            d["actuator_velocity"] = np.dot(self.P, v)
-            self.evaluations["velocity"] += 1
-        if f != self.f:
-            self.f = f
-            d["qfrc_actuator"] = np.array(f) @ self.P
-            self.evaluations["actuation"] += 1
-        loads = list(d["qfrc_actuator"]) + list(passive) + list(applied)
-        if loads != self.loads:
-            self.loads = loads
-            d["qacc_smooth"] = np.linalg.inv(self.M) @ (
-                d["qfrc_actuator"] + passive + applied - self.bias)
-            self.evaluations["acceleration"] += 1
-        a = list(d["qacc_smooth"])
-        if a != self.a:
-            self.a = a
-            self.evaluations["constraint"] += 1
-            if self.J is None:
-                d["efc_force"], d["qacc"] = np.array([]), np.array(a)
-            else:
-                J = np.reshape(self.J, (1, -1))
-                Y = np.linalg.solve(self.M, J.T)
-                d["efc_force"] = np.linalg.solve(J @ Y, -J @ a)
-                d["qacc"] = a + Y @ d["efc_force"]
-        return {**d, "evaluations": dict(self.evaluations)}
-
-    def step(self, dt):
+_OTHER = edits(exercise, WRITTEN_OUT)
+_OTHER_STEP = """\
         v = np.array(self.v) + dt * self.d["qacc"]
         return [np.array(self.q) + dt * v, v]
+"""
+_OTHER(
+    "step_moves_the_cache",
+    "Your step takes the new state over into what `forward` compares with: the results of the old "
+    "instant then count as those of the new one. Return new arrays and leave the rest alone.",
+    (
+        _OTHER_STEP,
+        """\
+        self.v = list(np.array(self.v) + dt * self.d["qacc"])
+        self.q = list(np.array(self.q) + dt * np.array(self.v))
+        return np.array(self.q), np.array(self.v)
 """,
+    ),
 )
+_REFRESHED = (
+    "Your step evaluates at the new state: the cached results must stay those of the old instant "
+    "until `forward` is called."
+)
+for _loads in ("self.given[3], self.given[4]", "np.zeros(len(v)), np.zeros(len(v))"):
+    _OTHER(
+        "refreshes_on_step",
+        _REFRESHED,
+        (
+            "        q, v, f = list(q)",
+            "        self.given = (q, v, f, passive, applied)\n        q, v, f = list(q)",
+        ),
+        (
+            _OTHER_STEP,
+            _OTHER_STEP.replace("return [", "q = ").replace(" * v, v]", " * v")
+            + f"        self.forward(q, v, self.given[2], {_loads})\n        return q, v\n",
+        ),
+    )
+for _stages in (("position", "velocity"), ("position",), ("velocity", "actuation")):
+    _OTHER(
+        "counts_calls",
+        "`evaluations` counts the calls of `forward`; it must count how often a stage really ran.",
+        *(
+            (
+                f'            self.evaluations["{stage}"] += 1',
+                f'        self.evaluations["{stage}"] += 1',
+            )
+            for stage in _stages
+        ),
+    )
+_OTHER(
+    "no_array_without_row",
+    "Without a row `efc_force` is an empty array, shape (0,), not None.",
+    ("np.array([]), np.array(a)", "None, np.array(a)"),
+)
+
+_right = variants(exercise)
+_right("by_stages", GOOD)
+_right("written_out", WRITTEN_OUT)
 _right(
     "by_bytes_and_tables",
     """\
