@@ -413,9 +413,11 @@ ATTACKS = [
     Attack(
         "reads the gradebook",
         "read",
-        "import sqlite3\nattempt(lambda: sqlite3.connect(WORLD + '/gradebook.db').execute("
-        "'select * from grades').fetchall())\n"
-        "attempt(lambda: open(WORLD + '/gradebook.db').read())",
+        "import sqlite3\n"
+        "for q in ('note from grades', 'source from source_cell'):\n"
+        "    attempt(lambda: sqlite3.connect(WORLD + '/gradebook.db').execute("
+        "'select ' + q).fetchall())\n"
+        "attempt(lambda: open(WORLD + '/gradebook.db', errors='ignore').read())",
     ),
     Attack(
         "reads through links",
