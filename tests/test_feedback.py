@@ -121,6 +121,19 @@ def test_the_students_code_is_shown_and_the_lessons_text_is_not(folders):
     assert "Write it." not in page
 
 
+def test_text_of_another_version_of_the_lesson_is_not_taken_for_the_students(folders):
+    notebook = toy.solved()
+    prose = [c for c in notebook["cells"] if c["cell_type"] == "markdown" and not c["metadata"]]
+    prose[0]["source"] = "## Exercise double\n\nAn older wording."
+    prose[1]["source"], prose[1]["id"] = "Gone from the lesson.", "0123456789ab"
+    mine = {"cell_type": "markdown", "id": "5f0c3a1b", "metadata": {}, "source": "My own notes."}
+    notebook["cells"].append(mine)
+    page = written(folders, notebook)
+    assert "older wording" not in page
+    assert "Gone from" not in page
+    assert "My own notes." in page
+
+
 def test_hidden_tests_are_not_shown(folders):
     for student, notebook in (("ada", toy.solved()), ("bob", toy.release())):
         page = written(folders, notebook, student)
