@@ -448,6 +448,31 @@ def test_an_earlier_mistake_costs_its_own_points_only():
     assert names["halve"](1.0) == 2.0  # the student's own function is back
 
 
+def test_a_forbidden_routine_in_an_earlier_answer_costs_its_own_points_only():
+    conj = Exercise("conj", points=1, provides=("conj",), by_hand=True)
+    turn = Exercise("turn", points=1, provides=("turn",), by_hand=True, uses=("conj",))
+
+    def by_mujoco(q):
+        out = np.zeros(4)
+        mujoco.mju_negQuat(out, np.array(q))
+        return out
+
+    for exercise, name in ((conj, "conj"), (turn, "turn")):
+        exercise.reference(lambda name=name: {name: by_mujoco})
+        case = call(name, np.array([0.5, 0.5, 0.5, 0.5]))
+        exercise.part("all", points=1)(lambda case=case: [case])
+    library = (
+        "def conj(q):\n    out = np.zeros(4)\n    mujoco.mju_negQuat(out, q)\n    return out\n"
+    )
+    builds_on_it = LocalDoor(cell(library + "def turn(q):\n    return conj(q)"), record=True)
+    result = score_with_follow_through(prepare(turn), builds_on_it, [conj, halving()])
+    assert result.full
+    assert "earlier `conj`, so" in result.messages[0]  # and not the one that it does not call
+    calls_it = library + "def turn(q):\n    mujoco.mju_negQuat(q, q)\n    return q"
+    door = LocalDoor(cell(calls_it), record=True)
+    assert score_with_follow_through(prepare(turn), door, [conj]).points == 0
+
+
 def test_follow_through_does_not_pay_for_a_mistake_of_ones_own():
     halve = halving()
     names = cell("def halve(x):\n    return 2 * x\ndef quarter(x):\n    return halve(x)")

@@ -167,7 +167,8 @@ class LocalDoor:
     def bound(self, functions: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
         missing = object()
         before = {name: self._namespace.get(name, missing) for name in functions}
-        self._namespace.update(functions)
+        for name, ours in functions.items():
+            self._namespace[name] = ours if isinstance(ours, type) else _unwatched(ours)
         try:
             yield
         finally:

@@ -290,7 +290,7 @@ def _compared(compare: Any, got: Any, expected: Any) -> Mismatch | None:
 def score(ready: Prepared, door: Door) -> Result:
     """Score the answer behind `door`."""
     exercise = ready.exercise
-    if all(door.value(name).error is not None for name in exercise.provides):
+    if all(_absent(door.value(name)) for name in exercise.provides):
         return _not_written(ready)
     parts: list[PartResult] = []
     failed: list[Failed] = []
@@ -319,6 +319,11 @@ def score(ready: Prepared, door: Door) -> Result:
     if failed:
         _explain(result, ready, failed, seen)
     return result
+
+
+def _absent(outcome: Outcome) -> bool:
+    """Whether a name is not defined, or still the None of its stub."""
+    return outcome.error is not None or outcome.value is None
 
 
 def _not_written(ready: Prepared) -> Result:
@@ -462,14 +467,16 @@ def score_with_follow_through(
 ) -> Result:
     """Score; when it fails and earlier answers failed too, try with those answered by us.
 
-    The earlier mistake then costs its own points only, and the student is told.
+    The earlier mistake (a forbidden routine is one) then costs its own points only, and the
+    student is told.
     """
     result = score(ready, door)
     earlier = [e for e in lost_before if e.id != ready.exercise.id]
-    if result.full or not earlier or "forbidden_routine" in result.misconceptions:
+    if result.full or not earlier:
         return result
+    called: set[str] = set()
     ours = {
-        name: value
+        name: _noting(name, value, called)
         for e in earlier
         for name, value in e.reference_names().items()
         if callable(value) and name not in ready.exercise.provides
@@ -478,12 +485,26 @@ def score_with_follow_through(
         return result
     with door.bound(ours):
         again = score(ready, door)
-    if again.points <= result.points:
+    if again.points <= result.points or not called:
         return result
-    names = ", ".join(f"`{e.id}`" for e in earlier)
+    names = ", ".join(f"`{e.id}`" for e in earlier if called & set(e.provides))
     again.messages.insert(
         0,
         f"Follow-through: graded with right answers in place of your earlier {names}, "
         "so that a mistake there costs its own points only.",
     )
     return again
+
+
+def _noting(name: str, value: Any, called: set[str]) -> Any:
+    """A function of ours that notes its name when it is called; a class as it is."""
+    if isinstance(value, type):
+        called.add(name)
+        return value
+
+    @functools.wraps(value)
+    def given(*args: Any, **kwargs: Any) -> Any:
+        called.add(name)
+        return value(*args, **kwargs)
+
+    return given
