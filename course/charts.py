@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from course.pages import figure, text
@@ -32,27 +33,26 @@ def _box(x: float, y: float, width: float, height: float, fill: str, hint: str) 
 
 
 def histogram(scores: Sequence[float], most: float) -> str:
-    """How many submissions got how many of `most` points, in ten equal classes."""
+    """How many submissions got how many of `most` points, in classes of a round width."""
     width, height, left, bottom, top = 780, 210, 34, 34, 14
-    bins = [0] * 10
+    wide = next(w for w in (0.5, 1, 2, 5, 10, 20, 50, 100, most) if most <= 10 * w)
+    bins = [0] * max(1, math.ceil(most / wide))
     for score in scores:
-        share = score / most if most else 0.0
-        bins[min(9, max(0, int(share * 10)))] += 1
+        bins[min(len(bins) - 1, max(0, int(score // wide)))] += 1
     peak = max([*bins, 1])
-    plot_w, plot_h = width - left - 8, height - bottom - top
+    plot_w, plot_h = width - left - 12, height - bottom - top
+    step = plot_w / len(bins)
     body = []
     for tick in _ticks(peak):
         y = top + plot_h * (1 - tick / peak)
-        body.append(f'<path d="M{left} {y:.1f}H{width - 8}" stroke="{GRID}"/>')
+        body.append(f'<path d="M{left} {y:.1f}H{width - 12}" stroke="{GRID}"/>')
         body.append(_words(left - 6, y + 4, tick, anchor="end"))
-    step = plot_w / 10
     for i, count in enumerate(bins):
         x, h = left + i * step, plot_h * count / peak
-        low, high = figure(most * i / 10), figure(most * (i + 1) / 10)
-        hint = f"{low} to {high} points: {count}"
+        hint = f"{figure(wide * i)} to {figure(wide * (i + 1))} points: {count}"
         body.append(_box(x + 3, top + plot_h - h, step - 6, h, BLUE, hint))
-    for i in range(0, 11, 2):
-        body.append(_words(left + i * step, height - 16, figure(most * i / 10), anchor="middle"))
+    for i in range(len(bins) + 1):
+        body.append(_words(left + i * step, height - 16, figure(wide * i), anchor="middle"))
     body.append(_words(left + plot_w / 2, height - 2, "points", anchor="middle"))
     return _svg(width, height, "Distribution of the scores", body)
 

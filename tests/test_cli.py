@@ -54,6 +54,17 @@ def test_help_comes_at_once_and_names_every_verb():
         assert f" {heavy}\n" not in done.stderr
 
 
+def test_nbformat_comes_without_the_grammars_that_it_does_not_need():
+    code = (
+        "import sys; from course.quick import nbformat, nbgrader_api; nbformat(); nbgrader_api(); "
+        "print(sorted(m for m in sys.modules if m.split('.')[0] == 'rfc3987_syntax'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
 def test_grading_nothing_says_so_and_is_no_failure(folders, capsys):
     status, data = outcome(folders, "grade", toy.LESSON)
     assert status == 0
