@@ -32,11 +32,14 @@ from course.grading.observe import After
 
 _REPLY_BYTES = 16_000_000
 _TICK = 0.05
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Limits:
     """What one submission may use before it is stopped.
+
+    Seconds are counted by `Clock`: a machine that is busy with something else costs no points.
 
     Attributes:
       cell_s: seconds for one cell of the student's.
@@ -240,11 +243,50 @@ def warm_server(trust_submissions: bool = False) -> ForkServer:
     return server
 
 
+class Clock:
+    """How long a student process has been at something.
+
+    While it runs or waits for a processor, its own processor time counts; while it sleeps, the
+    time that passes. So a busy machine stops nothing that an idle one would not.
+
+    Args:
+      process_id: of the student process.
+      limit: seconds.
+    """
+
+    def __init__(self, process_id: int, limit: float) -> None:
+        self._limit = limit
+        self.used = 0.0
+        self._stat = f"/proc/{process_id}/stat"
+        self._wall, (_, self._cpu) = time.monotonic(), self._look()
+
+    def over(self) -> bool:
+        """Whether the limit is reached; looks at the process."""
+        now = time.monotonic()
+        if now - self._wall >= _TICK / 2:
+            # No more than a tick or two: the grader itself may have had to wait.
+            passed = min(now - self._wall, 2 * _TICK)
+            state, cpu = self._look()
+            worked = cpu - self._cpu
+            self.used += worked if state in "RD" else max(passed, worked)
+            self._wall, self._cpu = now, cpu
+        return self.used >= self._limit
+
+    def _look(self) -> tuple[str, float]:
+        """State (`R` runs or could, `S` sleeps) and processor seconds."""
+        try:
+            with open(self._stat) as f:
+                fields = f.read().rpartition(")")[2].split()
+        except OSError:  # another system, or gone
+            return "S", 0.0
+        return fields[0], (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
+
+
 class Student:
     """One student process: messages to and from it, until it is ended.
 
     Attributes:
-      spent: seconds that the grader has waited for it.
+      spent: seconds that it has used, as its clocks count them.
       models: the numbers of the models that it has, by their bytes.
     """
 
@@ -271,7 +313,7 @@ class Student:
         """
         missing = "the student process did not start"
         try:
-            kind, parts = self.receive(time.monotonic() + 30.0, "start")
+            kind, parts = self.receive(self.clock(30.0), "start")
             if kind == messages.READY:
                 return
             missing = wire.unpack(parts[0])
@@ -294,17 +336,21 @@ class Student:
         except OSError:
             raise self._died() from None
 
-    def receive(self, deadline: float, doing: str) -> tuple[int, list[bytes]]:
-        """The next message; the process is stopped when there is none before the deadline.
+    def clock(self, limit: float) -> Clock:
+        """A clock that starts now."""
+        return Clock(self.process_id, limit)
+
+    def receive(self, clock: Clock, doing: str) -> tuple[int, list[bytes]]:
+        """The next message; the process is stopped when there is none in time.
 
         Args:
-          deadline: of `time.monotonic()`.
-          doing: what it is doing, for the message.
+          clock: of what it is doing.
+          doing: what that is, for the message.
 
         Raises:
           Stopped: too late, ended, malformed, or over a limit.
         """
-        started = time.monotonic()
+        before = clock.used
         try:
             while True:
                 try:
@@ -313,10 +359,9 @@ class Student:
                     raise self.stop("MalformedReply", str(trouble)) from None
                 if message is not None:
                     return message
-                now = time.monotonic()
-                if now >= deadline:
+                if clock.over():
                     raise self.stop("TimeLimit", f"{doing} took too long and was stopped")
-                readable, _, _ = select.select([self._channel], [], [], min(_TICK, deadline - now))
+                readable, _, _ = select.select([self._channel], [], [], _TICK)
                 if not readable:
                     self._watch()
                     continue
@@ -330,7 +375,7 @@ class Student:
                     raise self._died()
                 self._reader.feed(received)
         finally:
-            self.spent += time.monotonic() - started
+            self.spent += clock.used - before
 
     def _watch(self) -> None:
         """Stop a process with too many threads or too much on disk."""
@@ -478,18 +523,20 @@ class WireDoor:
                     student.send(messages.UNBIND)
                     student.send(messages.BIND, wire.pack(numbers))
                 ask(talk)
-                deadline = time.monotonic() + self._limits.call_s
+                clock = student.clock(self._limits.call_s)
                 for args in batch:
-                    outcomes.append(self._outcome(talk, args, deadline))
+                    outcomes.append(self._outcome(talk, args, clock))
             except Stopped as stopped:
                 self._stopped = stopped.error
         missing = len(batch) - len(outcomes)
         return outcomes + [Outcome(error=self._stopped, args_after=())] * missing
 
-    def _outcome(self, talk: _Talk, args: tuple[Any, ...], deadline: float) -> Outcome:
+    def _outcome(self, talk: _Talk, args: tuple[Any, ...], clock: Clock) -> Outcome:
         while True:
-            kind, parts = talk.student.receive(deadline, "a call")
+            kind, parts = talk.student.receive(clock, "a call")
             if kind == messages.CALL_BACK and len(parts) == 3:
+                if clock.over():
+                    raise talk.student.stop("TimeLimit", "a call took too long and was stopped")
                 talk.callbacks.answer(talk.student.send, parts, args)
             elif kind == messages.OUTCOME and len(parts) >= 2:
                 return self._read(parts, args)

@@ -21,7 +21,6 @@ import functools
 import io
 import json
 import re
-import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -197,8 +196,7 @@ class Session:
         except (wire.WireError, UnicodeEncodeError) as trouble:
             return [_error_output("UnreadableCell", str(trouble), [])]
         student.send(messages.RUN_CELL, packed, wire.pack(number))
-        deadline = time.monotonic() + self._limits.cell_s
-        kind, parts = student.receive(deadline, "the cell")
+        kind, parts = student.receive(student.clock(self._limits.cell_s), "the cell")
         if kind != messages.CELL_RAN or len(parts) != 1:
             raise student.stop("MalformedReply", "it sent back something malformed")
         return clean_outputs(parts[0], student.scratch)

@@ -320,6 +320,13 @@ ATTACKS = [
         "forge",
         "attempt(lambda: os.write(3, b'\\x1f\\x00\\x01\\xff\\xff\\xff\\xff'))",
     ),
+    Attack(
+        "sends a message byte by byte",
+        "forge",
+        "def drip():\n    while True: os.write(3, b'\\x1f'); time.sleep(0.01)\n"
+        "os.write(3, b'\\x1f\\x00\\x01\\x00\\x10\\x00\\x00')\n"
+        "threading.Thread(target=drip, daemon=True).start()\ntime.sleep(60)",
+    ),
     Attack("closes the wire", "forge", "attempt(lambda: os.closerange(3, 100))"),
     Attack(
         "asks for functions that it was not given",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
+from course.grading import apart
 from course.grading.apart import Limits
 from tests.grading import yard
 
@@ -127,6 +131,43 @@ def test_a_call_that_is_stopped_costs_its_own_exercise_only(grade, body):
         "kinetic": 0.0,
     }
     assert yard.messages(graded, "kinetic")
+
+
+@pytest.mark.parametrize(
+    ("state", "share", "stopped"),
+    [
+        ("R", 0.0, False),  # waits for a processor
+        ("R", 0.05, False),  # gets a twentieth of one
+        ("R", 1.0, True),  # works
+        ("S", 0.0, True),  # sleeps
+    ],
+)
+def test_a_busy_machine_stops_nothing(monkeypatch, state, share, stopped):
+    """Time counts while the process works or sleeps, not while it waits for a processor."""
+    now = [100.0]
+    monkeypatch.setattr(apart.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(apart.Clock, "_look", lambda self: (state, share * (now[0] - 100.0)))
+    clock = apart.Clock(1, limit=5.0)
+    for _ in range(120):
+        now[0] += 0.05
+        over = clock.over()
+    assert over is stopped
+    assert clock.used == pytest.approx(6.0 if stopped else 6.0 * share)
+
+
+def test_a_clock_sees_a_process_sleep_and_work():
+    sleeper = subprocess.Popen(["sleep", "30"])
+    worker = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        clocks = [apart.Clock(process.pid, 0.3) for process in (sleeper, worker)]
+        deadline = time.monotonic() + 60
+        while not all(clock.over() for clock in clocks) and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        for process in (sleeper, worker):
+            process.kill()
+            process.wait()
+    assert all(clock.used >= 0.3 for clock in clocks)
 
 
 def test_what_the_student_typed_before_a_stop_is_still_there_after_it(grade):
