@@ -150,6 +150,21 @@ def refresh(model, data, changed):
     else:
         mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_VEL, 0)
 """
+BY_STAGES = """\
+def refresh(model, data, changed):
+    position = "qpos" in changed
+    velocity = position or "qvel" in changed
+    if position:
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_sensorPos(model, data)
+    if velocity:
+        mujoco.mj_fwdVelocity(model, data)
+        mujoco.mj_sensorVel(model, data)
+    if velocity or len(changed) > 0:
+        for stage in (mujoco.mj_fwdActuation, mujoco.mj_fwdAcceleration,
+                      mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc):
+            stage(model, data)
+"""
 _EMPTY = "    if not changed:\n        return\n"
 _QPOS = '    if "qpos" in changed:\n        mujoco.mj_forward(model, data)\n    elif'
 _POS = "mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_POS, 0)"
@@ -281,6 +296,46 @@ _wrong(
     (_FULL, "mujoco.mj_kinematics(model, data)"),
 )
 
+_by_stages = edits(exercise, BY_STAGES)
+_by_stages(
+    "sensors_skipped",
+    "The sensors stay old; mj_forward would have refreshed them: each stage has its own "
+    "(mj_sensorPos, mj_sensorVel, mj_sensorAcc).",
+    ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_fwdConstraint"),
+)
+_by_stages(
+    "sensors_skipped",
+    "The sensors stay old; mj_forward would have refreshed them: each stage has its own "
+    "(mj_sensorPos, mj_sensorVel, mj_sensorAcc).",
+    ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_fwdConstraint"),
+    ("        mujoco.mj_sensorPos(model, data)\n", ""),
+    ("        mujoco.mj_sensorVel(model, data)\n", ""),
+)
+_by_stages(
+    "constraint_forgotten",
+    "The last stage, mj_fwdConstraint, is missing: `qacc` and the constraint forces stay old.",
+    ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_sensorAcc"),
+)
+_by_stages(
+    "constraint_forgotten",
+    "The last stage, mj_fwdConstraint, is missing: `qacc` and the constraint forces stay old.",
+    ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", ""),
+)
+_by_stages(
+    "velocity_stale_after_qpos",
+    "After `qpos` the velocity stage must run too: it depends on the positions.",
+    ('velocity = position or "qvel" in changed', 'velocity = "qvel" in changed'),
+    ("if velocity or len(changed) > 0", "if len(changed) > 0"),
+)
+_wrong(
+    "step1_only",
+    "mj_step1 stops after the velocity stage: forces and accelerations stay old, and it runs the "
+    "position stage whatever changed.",
+    (_FULL, "mujoco.mj_step1(model, data)"),
+    (_POS, "mujoco.mj_step1(model, data)"),
+    (_VEL, "mujoco.mj_step1(model, data)"),
+)
+
 _right = variants(exercise)
 _right(
     "as_one_number",
@@ -291,24 +346,7 @@ def refresh(model, data, changed):
         mujoco.mj_forwardSkip(model, data, min(needs.get(name, 2) for name in changed), 0)
 """,
 )
-_right(
-    "stage_by_stage",
-    """\
-def refresh(model, data, changed):
-    position = "qpos" in changed
-    velocity = position or "qvel" in changed
-    if position:
-        mujoco.mj_fwdPosition(model, data)
-        mujoco.mj_sensorPos(model, data)
-    if velocity:
-        mujoco.mj_fwdVelocity(model, data)
-        mujoco.mj_sensorVel(model, data)
-    if velocity or len(changed) > 0:
-        for stage in (mujoco.mj_fwdActuation, mujoco.mj_fwdAcceleration,
-                      mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc):
-            stage(model, data)
-""",
-)
+_right("stage_by_stage", BY_STAGES)
 _right(
     "by_set_arithmetic",
     """\

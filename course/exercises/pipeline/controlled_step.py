@@ -89,7 +89,7 @@ def _case(name, controller, seed, label, *, stale, steps=4):
             outcome.result()
             lasts.append(seen[-1] if seen else np.zeros(0))
             data = taken_over(data, outcome.args_after[1])
-        end = arrays(data, "qpos", "qvel", "act", "time", "ctrl")
+        end = arrays(data, "qpos", "qvel", "act", "time")
         return {**end, "what the controller saw": np.array(lasts)}
 
     return script(label, run, compare=each(close(1e-9, 1e-9)))
@@ -196,6 +196,18 @@ _wrong(
     "A whole mj_step comes before the controller: the step with its control is a second one.",
     (_ONE, _STEP + _ONE),
 )
+
+_wrong(
+    "first_control_only",
+    "You set the first control only; the controller returns one for each actuator.",
+    (_CTRL, "    data.ctrl[0] = controller(model, data)[0]\n"),
+)
+_HALVES = (
+    "The halves are exchanged: mj_step1 evaluates positions and velocities and comes first, "
+    "mj_step2 moves the state."
+)
+_wrong("halves_exchanged", _HALVES, (_ONE + _CTRL + _TWO, _TWO + _CTRL + _ONE))
+_wrong("halves_exchanged", _HALVES, (_ONE + _CTRL + _TWO, _CTRL + _TWO + _ONE))
 
 _right = variants(exercise)
 _right(

@@ -101,10 +101,13 @@ def cartesian():
     ]
 
 
+def _changed(outcome):
+    """Names of the fields that the call changed and must not."""
+    return sorted(outcome.args_after[1].changed & _KEPT)
+
+
 def _and_what_changed(outcome):
-    if outcome.error is not None:
-        return None
-    return outcome.value, sorted(outcome.args_after[1].changed & _KEPT)
+    return outcome.value, _changed(outcome)
 
 
 @exercise.part("contract: state and forces are left as they were", points=1)
@@ -121,6 +124,12 @@ def contract():
                 observe=_and_what_changed,
                 compare=each((close(1e-8, 1e-9), same())),
             )
+        )
+    for seed, name in ((44, "servo_arm"), (45, "mobile")):
+        model, data = _evaluated(name, seed, cartesian="both")
+        label = f"{name}, pushed: what is left of data"
+        cases.append(
+            call("smooth_acceleration", model, data, label=label, observe=_changed, compare=same())
         )
     return cases
 
@@ -308,6 +317,14 @@ _wrong(
     ("tau += jacp", "tau -= jacp"),
     ("+ jacr.T @ torque", "- jacr.T @ torque"),
     ("tau -= jacp.T @ force - jacr", "tau -= jacp.T @ force + jacr"),
+)
+
+_wrong(
+    "changes_its_input",
+    "You add into `data.qfrc_...` in place: the fields of `data` are changed. Start from a copy.",
+    (_CART, _CART.replace("tau +=", "data.qfrc_applied[:] +=")),
+    ("    tau = " + _TAU + "\n", ""),
+    ("    M = np", "    tau = " + _TAU + "\n    M = np"),
 )
 
 _right = variants(exercise)
