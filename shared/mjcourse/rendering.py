@@ -207,7 +207,7 @@ def visible_sizes(model: mujoco.MjModel) -> Iterator[None]:
 _SIZES = {
     "framelength": 0.18,
     "framewidth": 0.007,
-    "jointlength": 0.22,
+    "jointlength": 0.16,
     "jointwidth": 0.009,
     "contactwidth": 0.02,
     "contactheight": 0.006,
