@@ -29,6 +29,7 @@ from course.grading import messages, sandbox, wire
 from course.grading.callbacks import Callbacks, changes
 from course.grading.door import Error, Handle, Outcome
 from course.grading.observe import After
+from course.grading.tidy import tidy
 
 _REPLY_BYTES = 16_000_000
 _TICK = 0.05
@@ -637,7 +638,7 @@ def read_error(said: Any) -> Error | None:
         case (list(kinds), str(message), str(where)):
             if kinds and all(type(k) is str for k in kinds):
                 names = tuple(k[:80] for k in kinds[:20])
-                return Error(names, message[:500], where[:200])
+                return Error(names, tidy(message[:500]), tidy(where[:200]))
     raise wire.WireError("malformed: an error")
 
 

@@ -13,7 +13,7 @@ _ROTATION = re.compile(
     r"|mj_(integratePos|differentiatePos|normalizeQuat|objectVelocity|objectAcceleration"
     r"|local2Global|kinematics|comPos|comVel|fwdPosition|fwdVelocity|forward|forwardSkip|Euler"
     r"|implicit|RungeKutta|step|step1|step2)"
-    r"|(Rotation|RotationSpline|Slerp|RigidTransform)(\.\w+)?",
+    r"|(Rotation|RotationSpline|Slerp|RigidTransform)(\.\w+)?|geometric_slerp",
     re.IGNORECASE,
 )
 

@@ -45,6 +45,8 @@ from course.grading.score import (
     prepared,
     score_with_follow_through,
 )
+from course.grading.tidy import tidy, without_addresses
+from course.paths import source_path
 
 LIMITS = Limits()
 
@@ -52,7 +54,6 @@ _TEST = "test_"
 _DEFAULT_TEST = 'from course.grading import grade\n\ngrade("{lesson}", "{exercise}")\n'
 _OUTPUT_CHARACTERS = 250_000
 _STREAM_CHARACTERS = 200_000
-_PATH = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+[\w.+-]+")
 
 
 @dataclass
@@ -107,20 +108,17 @@ def grade_notebook(
         run.session.close()
 
 
-@functools.lru_cache(maxsize=16)
 def test_sources(lesson_id: str) -> Mapping[str, str]:
     """The sources of the graded cells in the lesson's generated notebook, by grade id."""
-    root = Path(__file__).resolve().parents[2]
-    path = root / "source" / lesson_id / f"{lesson_id}.ipynb"
-    if not path.is_file():
-        return {}
+    path = source_path(lesson_id)
+    return _graded_cells(path, path.stat().st_mtime_ns) if path.is_file() else {}
+
+
+@functools.lru_cache(maxsize=16)
+def _graded_cells(path: Path, changed: int) -> Mapping[str, str]:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    found = {}
-    for cell in cells:
-        about = _about(cell)
-        if about.get("grade") and not about.get("solution") and cell["cell_type"] == "code":
-            found[about["grade_id"]] = _source(cell)
-    return found
+    graded = [c for c in cells if c["cell_type"] == "code" and _about(c).get("grade")]
+    return {_about(c)["grade_id"]: _source(c) for c in graded if not _about(c).get("solution")}
 
 
 def _about(cell: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -234,7 +232,7 @@ def clean_outputs(packed: bytes, scratch: str = "") -> list[dict[str, Any]]:
         nonlocal left
         kept = str(value)[: max(left, 0)] if isinstance(value, str) else ""
         left -= len(kept)
-        kept = kept.encode("utf-8", "replace").decode()
+        kept = without_addresses(kept.encode("utf-8", "replace").decode())
         return kept.replace(scratch, ".") if scratch else kept
 
     for output in said if isinstance(said, list) else []:
@@ -247,8 +245,8 @@ def clean_outputs(packed: bytes, scratch: str = "") -> list[dict[str, Any]]:
                 "evalue": value,
                 "traceback": list(lines),
             }:
-                trace = [_no_paths(text(line)) for line in lines[:40]]
-                clean.append(_error_output(text(name), _no_paths(text(value)), trace))
+                trace = [tidy(text(line)) for line in lines[:40]]
+                clean.append(_error_output(text(name), tidy(text(value)), trace))
             case {"output_type": "display_data" | "execute_result" as kind, "data": dict(data)}:
                 shown = _clean_data(data, text)
                 if shown:
@@ -275,11 +273,6 @@ def _clean_data(data: Mapping[Any, Any], text: Any) -> dict[str, str]:
         if content:
             shown[mime] = content
     return shown
-
-
-def _no_paths(line: str) -> str:
-    """The line with absolute paths cut to the file's name."""
-    return _PATH.sub(lambda found: found[0].rsplit("/", 1)[1], line)
 
 
 def _error_output(name: str, text: str, trace: Sequence[str]) -> dict[str, Any]:

@@ -42,7 +42,6 @@ from .watch import Watch
 
 _OUTPUT_BYTES = 200_000
 _RICH = ("text/plain", "text/html", "image/png", "image/jpeg")
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _CELL_FILE = re.compile(r"<cell (\d+)>")
 
 
@@ -74,13 +73,11 @@ class Outputs:
                 kept[mime] = content
                 self._left -= len(content)
         if kept:
-            if "text/plain" in kept:
-                kept["text/plain"] = _ADDRESS.sub("0x…", kept["text/plain"])
             self.all.append({"output_type": kind, "data": kept, "metadata": {}, **more})
 
     def error(self, name: str, text: str, lines: Sequence[str]) -> None:
-        text = _ADDRESS.sub("0x…", text)[:2000]
-        shown = [_ADDRESS.sub("0x…", line)[:500] for line in lines][-30:]
+        text = text[:2000]
+        shown = [line[:500] for line in lines][-30:]
         trace = [*shown, f"{name}: {text}" if text else name]
         self.all.append({"output_type": "error", "ename": name, "evalue": text, "traceback": trace})
 
@@ -94,7 +91,7 @@ class Outputs:
         self._left -= len(kept)
         if self._left <= 0:
             kept += f"\n[output beyond {_OUTPUT_BYTES} characters is left out]\n"
-        return _ADDRESS.sub("0x…", kept)
+        return kept
 
 
 class _Stream(io.TextIOBase):
