@@ -121,6 +121,9 @@ def edges():
         qvel[start:end] = rng.uniform(-2, 2, end - start)
         label = f"only joint {j} moves"
         cases.append(step(model, configuration(model, rng), qvel, 0.2, label, unchanged=True))
+    qpos, qvel = configuration(model, rng), rng.uniform(-2, 2, model.nv)
+    qpos[0], qvel[0] = 3.0, 2.0
+    cases.append(step(model, qpos, qvel, 0.5, "a hinge beyond half a turn"))
     qvel = rng.uniform(-2, 2, model.nv)
     qvel[1:7] *= 5
     cases.append(step(model, configuration(model, rng), qvel, 1.0, "more than a turn"))
@@ -475,6 +478,38 @@ _mistake(
     "uses_the_models_timestep",
     "Your code steps with the model's own time step instead of the `dt` that it is given.",
     {"copy": "out, dt = np.array(qpos, float), model.opt.timestep"},
+)
+
+_mistake(
+    "hinge_wrapped",
+    "You wrap the hinge's angle into one turn: `qpos` counts turns, it simply becomes q + dt v.",
+    {"hinge": "out[q] = (out[q] + dt * qvel[v] + np.pi) % (2 * np.pi) - np.pi"},
+    {"hinge": "out[q] = (out[q] + dt * qvel[v]) % (2 * np.pi)"},
+)
+_mistake(
+    "two_frames_wrong",
+    "Two mistakes with frames: a free joint's linear velocity is in the world frame already, and "
+    "its angular velocity in the body's, so that the increment stands on the right.",
+    {
+        "free_position": "out[q : q + 3] += dt * rotate(out[q + 3 : q + 7], qvel[v : v + 3])",
+        "free_turn": "phi = dt * qvel[v + 3 : v + 6]\n"
+        "            phi = rotate(out[q + 3 : q + 7] * [1, -1, -1, -1], phi)\n"
+        "            out[q + 3 : q + 7] = turn(out[q + 3 : q + 7], phi)",
+    },
+)
+_mistake(
+    "ball_by_addition",
+    "You move the ball's quaternion by adding `dt * qvel` to its entries; it is moved by the "
+    "product with exp(dt/2 (0, w)), as the free joint's is.",
+    {"ball": "out[q : q + 4] = unit(out[q : q + 4] + dt * np.r_[qvel[v : v + 3], 0])"},
+    {"ball": "out[q : q + 4] = unit(out[q : q + 4] + dt * np.r_[0, qvel[v : v + 3]])"},
+    {"ball": "out[q : q + 4] = out[q : q + 4] + dt * np.r_[0, qvel[v : v + 3]]"},
+    {"ball": "out[q : q + 3] = out[q : q + 3] + dt * qvel[v : v + 3]"},
+)
+_mistake(
+    "addresses_of_the_velocities",
+    "You index `qpos` with `jnt_dofadr`; the position of joint j starts at `jnt_qposadr[j]`.",
+    {"q": "model.jnt_dofadr[j]"},
 )
 
 

@@ -82,6 +82,8 @@ def edges():
     for _ in range(3):
         cases.append(step(unit(rng), np.zeros(3), 0.1, "at rest"))
         cases.append(step(unit(rng), unit(rng, 3) * 1e-12, 0.5, "a rate of 1e-12 rad/s"))
+        cases.append(step(unit(rng), unit(rng, 3) * 2e-5, 0.5, "a turn of 1e-5 rad"))
+        cases.append(step(unit(rng), unit(rng, 3) * 4e-7, 0.5, "a turn of 2e-7 rad"))
         cases.append(step(unit(rng), unit(rng, 3) * rng.uniform(8, 12), 1.0, "more than a turn"))
         cases.append(step(unit(rng), unit(rng, 3) * 5.0, 1.0, "more than half a turn"))
     cases.append(step(np.array([1.0, 0, 0, 0]), np.array([0.0, 0, np.pi]), 1.0, "half a turn"))
@@ -579,6 +581,34 @@ _mistake(
     {"result": "np.abs(mul(q, turn))"},
     {"result": "(lambda r: np.r_[abs(r[0]), r[1:]])(mul(q, turn))"},
 )
+
+_NORM = (
+    "The length of `omega` is wrong: it is the square root of the sum of squares "
+    "(`np.linalg.norm`), not the sum of its entries."
+)
+for _speed in ("omega.sum()", "np.abs(omega).sum()", "np.abs(omega).max()", "omega @ omega"):
+    _turn = f"np.r_[np.cos({_speed} * dt / 2), np.sin({_speed} * dt / 2) * omega / ({_speed})]"
+    _mistake(
+        "wrong_length",
+        _NORM,
+        {"result": f"mul(q, {_turn}) / np.linalg.norm({_turn})"},
+        {"result": f"mul(q, {_turn})"},
+    )
+_mistake(
+    "constant",
+    "Your result is always the same: the lesson's example typed in. Compute it from `quat`, "
+    "`omega` and `dt`.",
+    {"rest": "np.array([0.5935, 0.2151, 0.4302, 0.6453])"}
+    | {"result": "np.array([0.5935, 0.2151, 0.4302, 0.6453])"},
+)
+for _limit in ("1e-3", "1e-6"):
+    _mistake(
+        "slow_turns_dropped",
+        "A slow turn comes out as no turn: the threshold below which your code sees no turn is too "
+        "large. Only a rate of exactly zero (or next to it, 1e-12) is at rest.",
+        {"result": f"q if angle < {_limit} else mul(q, turn)"},
+        {"result": f"q if speed < {_limit} else mul(q, turn)"},
+    )
 
 
 @exercise.variant("the product as a 4 x 4 matrix")

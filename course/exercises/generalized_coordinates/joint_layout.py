@@ -719,6 +719,34 @@ _mistake(
     {"joints": "[list(model.jnt_type).index(t) for t in dict.fromkeys(model.jnt_type)]"},
 )
 
+_mistake(
+    "types_exchanged",
+    "Two types are exchanged: MuJoCo numbers them free 0, ball 1, slide 2, hinge 3 "
+    "(`mujoco.mjtJoint`).",
+    {"kind": "('ball', 'free', 'slide', 'hinge')[k]"},
+    {"kind": "('free', 'ball', 'hinge', 'slide')[k]"},
+    {"kind": "('hinge', 'slide', 'ball', 'free')[k]"},
+)
+_mistake(
+    "types_by_position",
+    "You give types or names by a joint's place in the list, as `joint_zoo` has them; read them "
+    "from `jnt_type[j]` and `model.joint(j).name`.",
+    {"kind": "('free', 'ball', 'slide', 'hinge')[j % 4]"},
+    {"name": "('free', 'ball', 'slide', 'hinge')[j % 4]"},
+)
+_mistake(
+    "name_of_a_body",
+    "Your names are those of bodies; ask for the joint's (`model.joint(j).name`, `mjOBJ_JOINT`).",
+    {"name": "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, j) or ''"},
+    {"name": "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, j)"},
+    {"name": "model.body(j).name"},
+)
+_mistake(
+    "first_joint_only",
+    "You return after the first joint: the `return` stands inside the loop.",
+    {"joints": "range(1)"},
+)
+
 
 @exercise.variant("adds up the widths instead of reading the addresses")
 def by_adding_up():

@@ -56,6 +56,13 @@ def half_turn(quat: np.ndarray, axis: np.ndarray, dt: float) -> Case:
     )
 
 
+def small_turn(quat: np.ndarray, axis: np.ndarray) -> Case:
+    """A turn of 1e-5 rad: no rest. The tolerance forgives what an arccos loses there."""
+    other = turned(quat, 1e-5 * axis)
+    label = "a turn of 1e-5 rad"
+    return call("quat_velocity", quat, other, 0.01, label=label, compare=close(1e-6))
+
+
 _OTHER_SIGN = "the other sign of quat2: the short way is asked for"
 
 
@@ -88,6 +95,7 @@ def edges():
         cases.append(between(quat, -quat, 0.05, "quat2 = -quat1: the same orientation"))
         cases.append(between(quat, quat.copy(), 0.05, "quat2 = quat1", unchanged=True))
         cases.append(half_turn(quat, unit(rng, 3), 0.5))
+        cases.append(small_turn(quat, unit(rng, 3)))
     start = np.array([1.0, 0, 0, 0])
     cases.append(between(start, start.copy(), 0.002, "identity twice"))
     cases.append(half_turn(start, np.array([0.0, 0, 1]), 1.0))
@@ -497,6 +505,33 @@ _mistake(
     "np.where(np.linalg.norm(w) < 0.3, 0, w) / dt",
     first="w = log(mul(conj(quat1), quat2))",
 )
+
+_mistake(
+    "small_turns_dropped",
+    "Small turns come out as zero: the threshold below which your code sees no turn is too large.",
+    "np.where(np.linalg.norm(w) < 2e-4, 0, w) / dt",
+    first="w = log(mul(conj(quat1), quat2))",
+)
+_mistake(
+    "first_three_of_four",
+    "You take the first three numbers of the relative quaternion; its vector part is the last "
+    "three, `r[1:]`.",
+    "2 * np.arctan2(np.linalg.norm(r[1:]), r[0]) * r[:3] / max(np.linalg.norm(r[1:]), 1e-15) / dt",
+    "2 * np.arctan2(np.linalg.norm(r[:3]), r[3]) * r[:3] / max(np.linalg.norm(r[:3]), 1e-15) / dt",
+    first="r = mul(conj(quat1), quat2)\n    r = -r if r[0] < 0 else r",
+)
+# Signs of the twelve terms of the vector part, flipped one at a time.
+_TERMS = "w1*x2 x1*w2 y1*z2 -z1*y2 w1*y2 -x1*z2 y1*w2 z1*x2 w1*z2 x1*y2 -y1*x2 z1*w2".split()
+for _k in range(12):
+    _signed = [f"-({_term})" if _j == _k else _term for _j, _term in enumerate(_TERMS)]
+    _rows = [" + ".join(f"({_term})" for _term in _signed[_i : _i + 4]) for _i in (0, 4, 8)]
+    _mistake(
+        "sign_in_the_product",
+        "A sign is wrong in your product of quaternions: its vector part is w V + W v + v x V.",
+        "log(r) / dt",
+        first="(w1, x1, y1, z1), (w2, x2, y2, z2) = conj(quat1), quat2\n"
+        f"    r = np.array([w1*w2 - x1*x2 - y1*y2 - z1*z2, {', '.join(_rows)}])",
+    )
 
 
 @exercise.variant("by the rotation matrix and its antisymmetric part")

@@ -182,6 +182,17 @@ _wrong(
     slide=12,
     hinge=13,
 )
+_wrong(
+    "Your sizes are what the second box adds; asked for is the whole: 13 + 7 and 11 + 6.",
+    "increments",
+    7,
+    6,
+    free=0,
+    free2=7,
+    ball=14,
+    slide=18,
+    hinge=19,
+)
 
 
 @exercise.variant("the numbers typed, as whole floats and NumPy integers")

@@ -38,7 +38,7 @@ def reference():
     return {"set_free_pose": set_free_pose}
 
 
-PARTS = ("position", "quaternion", "the rest of qpos", "the inputs")
+PARTS = ("position", "quaternion", "the rest of qpos", "the inputs", "the model")
 
 
 def part_of(model: mujoco.MjModel, joint: str, part: str):
@@ -47,13 +47,14 @@ def part_of(model: mujoco.MjModel, joint: str, part: str):
 
     def look(outcome: Outcome) -> object:
         outcome.result()
-        _, data, _, pos, quat = outcome.args_after
+        after, data, _, pos, quat = outcome.args_after
         qpos = np.asarray(canonical(model, data.qpos))
         return {
             "position": qpos[start : start + 3],
             "quaternion": qpos[start + 3 : start + 7],
             "the rest of qpos": np.r_[qpos[:start], qpos[start + 7 :]],
             "the inputs": np.r_[pos, quat],
+            "the model": after.qpos0,
         }[part]
 
     return look

@@ -347,6 +347,19 @@ def rotate(quat, v):
     return mul(mul(quat, np.r_[0, v]), quat * [1, -1, -1, -1])[1:]
 
 
+def matrix(quat):
+    w, x, y, z = quat
+    diagonal = [1 - 2 * (y * y + z * z), 1 - 2 * (x * x + z * z), 1 - 2 * (x * x + y * y)]
+    off = 2 * np.array([[0, x * y, x * z], [x * y, 0, y * z], [x * z, y * z, 0]])
+    return np.diag(diagonal) + off + 2 * w * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+
+
+def spoilt(quat, entry, i, j):
+    R = matrix(quat)
+    R[i, j] = entry(*quat)
+    return R
+
+
 def world_angular_velocity(model, data, body):
     {before}
     number = model.body(body).id
@@ -426,6 +439,29 @@ _mistake(
     "degrees",
     "Your result is in degrees a second; rad/s is the unit everywhere.",
     {"result": "np.degrees(rotate(quat, w))"},
+)
+
+_SIGNS = {
+    (0, 1): "2 * (x * y {} w * z)",
+    (0, 2): "2 * (x * z {} w * y)",
+    (1, 0): "2 * (x * y {} w * z)",
+    (1, 2): "2 * (y * z {} w * x)",
+    (2, 0): "2 * (x * z {} w * y)",
+    (2, 1): "2 * (y * z {} w * x)",
+}
+for (_i, _j), _entry in _SIGNS.items():
+    _flipped = _entry.format("+" if (_i, _j) in ((0, 1), (1, 2), (2, 0)) else "-")
+    _mistake(
+        "sign_in_the_matrix",
+        f"One entry of your rotation matrix has a wrong sign: that at [{_i}, {_j}].",
+        {"result": f"spoilt(quat, lambda w, x, y, z: {_flipped}, {_i}, {_j}) @ w"},
+    )
+_mistake(
+    "position_as_quaternion",
+    "You read the quaternion at the start of the joint's block in `qpos`: the first three numbers "
+    "are the position, the quaternion is `qpos[a + 3 : a + 7]`.",
+    {"result": "rotate(data.qpos[q : q + 4], w)"},
+    {"result": "matrix(data.qpos[q : q + 4]) @ w"},
 )
 
 

@@ -166,6 +166,31 @@ def modifies_matrix():
         return R @ p
 
 
+@exercise.misconception(
+    "You multiply entry by entry, or by the diagonal alone; a matrix times a vector sums over a "
+    "whole row: `R @ p`."
+)
+def diagonal_only():
+    def rotate_active(R, p):
+        return np.diag(R) * p
+
+    def coordinates_in_rotated_frame(R, p):
+        return R.T @ p
+
+
+@exercise.misconception(
+    "You multiply entry by entry, or by the diagonal alone; a matrix times a vector sums over a "
+    "whole row: `R @ p`.",
+    id="diagonal_only",
+)
+def diagonal_only_in_both():
+    def rotate_active(R, p):
+        return np.diag(R) * p
+
+    def coordinates_in_rotated_frame(R, p):
+        return np.diag(R) * p
+
+
 @exercise.variant("loops over rows and columns, lists returned")
 def loops():
     def rotate_active(R, p):

@@ -293,6 +293,26 @@ def modifies_input():
         return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * np.asarray(axis))])
 
 
+@exercise.misconception(
+    "You use the small-angle form `(1, t/2 axis)`: it holds for tiny angles only. Take the cosine "
+    "and the sine of half the angle."
+)
+def small_angle():
+    def axis_angle_to_quat(axis, angle):
+        return np.array([1.0, *(angle / 2 * np.asarray(axis))])
+
+
+@exercise.misconception(
+    "You use the small-angle form `(1, t/2 axis)`: it holds for tiny angles only. Take the cosine "
+    "and the sine of half the angle.",
+    id="small_angle",
+)
+def small_angle_normalised():
+    def axis_angle_to_quat(axis, angle):
+        q = np.array([1.0, *(angle / 2 * np.asarray(axis))])
+        return q / np.linalg.norm(q)
+
+
 @exercise.variant("a loop over the axis, a list back")
 def loop():
     import math

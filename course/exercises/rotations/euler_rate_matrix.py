@@ -225,6 +225,17 @@ _wrong(
     ("    E =", "    if abs(cp) < 1e-3:\n        cp = 1e-3\n    E ="),
 )
 
+_NO_COSINE = (
+    "In the yaw column the cosine of the pitch is missing or a sine: the yaw axis seen from the "
+    "body is `(-sin p, sin r cos p, cos r cos p)`."
+)
+_wrong("yaw_column", _NO_COSINE, ("sr * cp", "sr"))
+_wrong("yaw_column", _NO_COSINE, ("cr * cp", "cr"))
+_wrong("yaw_column", _NO_COSINE, ("sr * cp", "sr"), ("cr * cp", "cr"))
+_wrong("yaw_column", _NO_COSINE, ("sr * cp", "sr * sp"))
+_wrong("yaw_column", _NO_COSINE, ("cr * cp", "cr * sp"))
+_wrong("yaw_column", _NO_COSINE, ("sr * cp", "sr * sp"), ("cr * cp", "cr * sp"))
+
 
 @exercise.variant("plain lists")
 def lists():

@@ -175,6 +175,29 @@ _wrong(
     "Z @ Y + X - np.eye(3)",
 )
 
+for _name in ("yaw", "pitch", "roll"):
+    _wrong(
+        "half_angles",
+        "An angle is halved: half angles belong into quaternions; a matrix takes the whole angle.",
+        "Z @ Y @ X",
+        f"    {_name} = {_name} / 2\n",
+    )
+    _wrong(
+        "sine_for_cosine",
+        "Sine and cosine are exchanged in one of the elementary matrices: the cosines stand on the "
+        "diagonal.",
+        "Z @ Y @ X",
+        f"    {_name} = np.pi / 2 - {_name}\n",
+    )
+for _limit in ("1.5", "1.55", "1.57"):
+    _wrong(
+        "pitch_clipped",
+        "You clip the pitch near +-90 deg. The lock is a trouble of the way back; here every angle "
+        "has its matrix.",
+        "Z @ Y @ X",
+        f"    pitch = np.clip(pitch, -{_limit}, {_limit})\n",
+    )
+
 
 @exercise.variant("every entry written out")
 def written_out():

@@ -321,6 +321,36 @@ def modifies_input():
         return e0 + np.outer(t, d)
 
 
+_wrong(
+    "quarter_turns",
+    "Your other branch adds pi/2 to yaw and roll; it is `(yaw +- pi, pi - pitch, roll +- pi)`.",
+    (
+        "[e1[0] + np.pi, np.pi - e1[1], e1[2] + np.pi]",
+        "[e1[0] + np.pi / 2, np.pi - e1[1], e1[2] + np.pi / 2]",
+    ),
+)
+_wrong(
+    "starts_at_the_goal",
+    "Your path starts at `e1`: it is `e0 + t d`, at `e0` for `t = 0`.",
+    ("e0 + t[:, None] * d", "e1 + t[:, None] * d"),
+)
+_wrong(
+    "wraps_by_half_turns",
+    "You wrap by multiples of pi; angles repeat after 2 pi.",
+    ("np.arctan2(np.sin(a), np.cos(a))", "np.pi - (np.pi - a) % np.pi"),
+)
+_wrong(
+    "wraps_by_half_turns",
+    "You wrap by multiples of pi; angles repeat after 2 pi.",
+    ("np.arctan2(np.sin(a), np.cos(a))", "(a + np.pi / 2) % np.pi - np.pi / 2"),
+)
+_wrong(
+    "own_times",
+    "You take even steps of your own between 0 and 1; the fractions asked for are those in `t`.",
+    ("t[:, None] * d", "np.linspace(0, 1, len(t))[:, None] * d"),
+)
+
+
 @exercise.variant("wrapped by the modulus, an outer product")
 def modulus():
     def naive_euler_path(e0, e1, t):

@@ -94,6 +94,12 @@ exercise.wrong_answer(
     id="condition_upside_down",
     cond_at_80_deg=0.08748866352592401,
 )
+for _pitch, _value in ((60, 3.732050807568878), (85, 22.90376554843120), (45, 2.414213562373095)):
+    exercise.wrong_answer(
+        f"The condition number at 80 deg: this is the one at {_pitch} deg.",
+        id="condition_at_another_pitch",
+        cond_at_80_deg=_value,
+    )
 exercise.wrong_answer(
     "The condition number at 80 deg: this is the smallest singular value; the condition number "
     "is the ratio of the largest to it.",

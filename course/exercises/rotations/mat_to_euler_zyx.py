@@ -338,6 +338,29 @@ def modifies_input():
         return yaw, pitch, np.arctan2(-R[1, 2], R[1, 1])
 
 
+_TURNED = (
+    "The arguments of `arctan2` are the wrong way round: the sine comes first, "
+    "`arctan2(R[1, 0], R[0, 0])`, `arctan2(R[2, 1], R[2, 2])`."
+)
+_YAW_TURNED = ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(R[0, 0], R[1, 0])")
+_ROLL_TURNED = ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan2(R[2, 2], R[2, 1])")
+_wrong("arctan2_turned", _TURNED, _YAW_TURNED)
+_wrong("arctan2_turned", _TURNED, _ROLL_TURNED)
+_wrong("arctan2_turned", _TURNED, _YAW_TURNED, _ROLL_TURNED)
+_wrong(
+    "lock_wrong_turn",
+    "At the lock you use the formula of pitch +90 deg at both ends; at -90 deg a sign differs "
+    "(with `roll = 0`, `yaw = arctan2(-R[0, 1], R[1, 1])` holds at both).",
+    ("np.arctan2(-R[0, 1], R[1, 1]), 0.0", "0.0, np.arctan2(R[0, 1], R[1, 1])"),
+)
+_wrong(
+    "arccos_for_arcsin",
+    "The pitch comes from an `arccos`; `-R[2, 0]` is its sine: `pitch = arcsin(-R[2, 0])`.",
+    ("np.arcsin(s)", "np.arccos(s)"),
+    ("np.pi / 2 if s > 0 else -np.pi / 2", "np.arccos(np.clip(s, -1, 1))"),
+)
+
+
 @exercise.variant("a clip, and the lock on its own")
 def clipped():
     def mat_to_euler_zyx(R):

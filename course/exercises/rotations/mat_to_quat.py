@@ -89,6 +89,7 @@ def edge():
             cases.append(_case(close_to, f"within 1e-9 rad of 180 deg about {name}", _either))
     for axis in draws.axes(40, 4):
         cases.append(_case(draws.about(axis, np.pi - 1e-5), "1e-5 rad from 180 deg"))
+        cases.append(_case(draws.about(axis, np.pi - 1e-4), "1e-4 rad from 180 deg"))
     return cases
 
 

@@ -234,6 +234,34 @@ def modifies_input():
         return 2 * np.arccos(np.clip(w, -1, 1))
 
 
+_CHORD = (
+    "This is made from the distance of the quaternions, a chord; the angle is an arc: "
+    "`2 arccos(|q0 . q1|)`, or `4 arcsin(chord / 2)`. Near only for small angles."
+)
+_NEARER = "min(np.linalg.norm(np.subtract(q0, q1)), np.linalg.norm(np.add(q0, q1)))"
+for _chord in ("np.linalg.norm(np.subtract(q0, q1))", _NEARER):
+    for _factor in ("", "2 * ", "np.pi / 2 * "):
+        _wrong("chord", _CHORD, ("return a", f"return {_factor}{_chord}"))
+_wrong(
+    "dot_squared",
+    "The dot product is squared: `|q0 . q1|` is the cosine of half the angle (its square is half "
+    "of `1 + cos(angle)`: `arccos(2 d**2 - 1)` would do).",
+    ("abs(d)", "d**2"),
+)
+for _limit in ("0.9999", "1 - 1e-6", "1 - 1e-9", "1 - 1e-12"):
+    _wrong(
+        "clipped_below_one",
+        "You clip the dot product below 1: identical orientations then have an angle, and close "
+        "ones are all alike. Clip at exactly 1.",
+        ("0, 1)", f"0, {_limit})"),
+    )
+_wrong(
+    "sum_of_absolute_products",
+    "The absolute value is taken of each product; take it of their sum, the dot product.",
+    ("abs(d)", "np.sum(np.abs(np.multiply(q0, q1)))"),
+)
+
+
 @exercise.variant("arctan2 of the difference")
 def by_arctan2():
     def quat_angle(q0, q1):

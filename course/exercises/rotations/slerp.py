@@ -375,6 +375,11 @@ def modifies_input():
         return (np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1) / s
 
 
+_SINE = ("np.arccos(min(d, 1.0))", "np.arctan2(np.linalg.norm(q1 - d * q0), d)")
+_wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "d = -d"), _SINE)
+_wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "q1 = -q1"), _SINE)
+
+
 @exercise.variant("a linear blend for the smallest angles only")
 def linear_below():
     def slerp(q0, q1, t):
