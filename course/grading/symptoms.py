@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from course.exercises.compare import as_numbers
 from course.grading.observe import Unsupported
@@ -34,9 +37,40 @@ def symptom(case: Case, got: Observation, expected: Observation) -> tuple[str, s
         return "returns_none", "It returns None: is there a `return`?"
     if isinstance(got.value, Unsupported):
         return "wrong_type", f"It returns a {got.value.kind}, which is not what is asked for."
+    if case.typed and isinstance(expected.value, str) and len(expected.value) == 1:
+        return _NO_OPTION if not _is_letter(got.value) else None
     want, have = as_numbers(expected.value), as_numbers(got.value)
     if want is None:
         return None
     if have is None:
         return "wrong_type", f"It returns a {type(got.value).__name__} where numbers are asked for."
-    return recognise(have, want)
+    return (_typed_number(case, have, want) if case.typed else None) or recognise(have, want)
+
+
+_NO_OPTION = "no_option", 'It is none of the options: type one letter in quotes, such as "a".'
+
+
+def _is_letter(value: Any) -> bool:
+    return isinstance(value, str) and len(value.strip(" ().:\n")) == 1
+
+
+# What a typed number must be multiplied by to be right, and what that says.
+_FACTORS = (
+    (-1.0, "sign", "The sign is wrong."),
+    (2.0, "half", "It is half of the right value."),
+    (0.5, "factor_two", "It is twice the right value."),
+    (180 / math.pi, "radians", "It is in radians; degrees are asked for."),
+    (math.pi / 180, "degrees", "It is in degrees; radians are asked for."),
+    (1e-3, "thousand", "It is a thousand times the right value: mind the unit."),
+    (1e3, "thousandth", "It is a thousandth of the right value: mind the unit."),
+)
+
+
+def _typed_number(case: Case, got: np.ndarray, expected: np.ndarray) -> tuple[str, str] | None:
+    """A typed number is compared with a tolerance of its own, wider than a computed one's."""
+    if got.ndim or expected.ndim or not got:
+        return None
+    for factor, id, text in _FACTORS:
+        if case.compare(factor * float(got), float(expected)) is None:
+            return id, text
+    return None

@@ -163,6 +163,25 @@ def _reciprocal(x: np.ndarray) -> Iterable[np.ndarray]:
         yield 1.0 / x
 
 
+def _decimals(got: np.ndarray, expected: np.ndarray) -> str | None:
+    for digits in range(1, 7):
+        for sign in (1, -1):
+            if np.allclose(got, np.round(sign * expected, digits), rtol=0, atol=1e-12):
+                return f"It is rounded to {digits} decimals: return all digits, round for printing."
+    return None
+
+
+def _some_entries(got: np.ndarray, expected: np.ndarray) -> str | None:
+    """Where at least half of several numbers are right: which ones are not."""
+    if expected.ndim == 0 or expected.size < 3:
+        return None
+    wrong = np.argwhere(np.abs(got - expected) > _NEAR * max(float(np.abs(expected).max()), 1e-2))
+    if not len(wrong) or 2 * len(wrong) > expected.size or len(wrong) > 4:
+        return None
+    places = ", ".join(str([int(i) for i in place]).replace(" ", "") for place in wrong)
+    return f"Most numbers are right; only {places} (counted from 0) is not."
+
+
 def _rounded(x: np.ndarray) -> Iterable[np.ndarray]:
     yield np.trunc(x)
     yield np.floor(x)
@@ -271,9 +290,11 @@ _TESTS: tuple[_Spoilt | _Told, ...] = (
     _Told("one_step", _one_step),
     _Spoilt("reciprocal", "This is one divided by the right value.", _reciprocal),
     _Spoilt("power", "A square or a square root is missing, or one too many.", _powers),
+    _Told("rounded", _decimals),
     _Spoilt("rounded", "It is rounded: look for an integer array, or `//`.", _rounded),
     _Told("offset", _offset),
     _Told("scaled", _scaled),
     _Told("some_signs", _some_signs),
     _Told("permuted", _permuted),
+    _Told("some_entries", _some_entries),
 )
