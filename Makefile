@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-TEST_ARGS ?= -n 2 --dist loadgroup
+TEST_ARGS ?= -n 2 --dist loadfile
 
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
