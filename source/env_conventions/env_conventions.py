@@ -8,7 +8,7 @@
 #
 # The solid gripper below stands as the log's author meant it. The transparent one is what a reader
 # sees who takes the same four numbers in the other order. Move the sliders and look for a pose in
-# which the two readers agree.
+# which the two readers agree: there is one within reach, and the read-outs show why.
 
 # %%
 def arm_with_gripper():

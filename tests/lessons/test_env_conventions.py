@@ -666,6 +666,18 @@ def test_the_ghost_of_the_wrong_reader_is_drawn_and_the_pose_follows_the_sliders
     lab.set("flange", 45)
 
 
+def test_the_two_readers_agree_in_one_pose_where_all_four_numbers_are_equal(names):
+    lab = names["lab_order"]
+    lab.set("wrist", 90)
+    lab.set("flange", 90)
+    values = lab.values()
+    assert values["(x, y, z, w)"] == pytest.approx([0.5, 0.5, 0.5, 0.5])
+    assert values["angle"] == pytest.approx(120)
+    assert values["angle for the wrong reader"] == pytest.approx(120)
+    lab.set("wrist", 0)
+    lab.set("flange", 45)
+
+
 def test_the_ports_follow_commands_in_every_mode_and_a_push_stays_until_cleared(names):
     lab = names["lab_ports"]
     lab.reset()
