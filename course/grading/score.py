@@ -343,7 +343,7 @@ def _explain(
     result: Result, ready: Prepared, failed: list[Failed], seen: dict[int, Observation]
 ) -> None:
     """Name the misconceptions, then say where it went wrong."""
-    if all(f.observation.error and _unwritten(f.observation.error) for f in failed):
+    if all(map(_blank, failed)):
         _say_unwritten(result, ready.exercise)
         return
     named = diagnose(ready, failed, seen)
@@ -361,6 +361,14 @@ def _explain(
             what = f" ({first.case.label})" if first.case.label else ""
             count = f"{len(part.failed)} of {part.cases} cases wrong"
             result.messages.append(f"{part.name}: {count}. First{what}: {first.text}.")
+
+
+def _blank(failed: Failed) -> bool:
+    """Whether nothing was written: the stub, no definition, or a typed answer left at `None`."""
+    error = failed.observation.error
+    if error is None:
+        return failed.case.typed and failed.observation.value is None
+    return _unwritten(error)
 
 
 def _unwritten(error: Error) -> bool:

@@ -33,6 +33,8 @@ def symptom(case: Case, got: Observation, expected: Observation) -> tuple[str, s
         return "modified_input", "It changes its input; work on a copy."
     if got.shares:
         return "returns_view", "It returns a view of its input; return a copy."
+    if got.value is None and case.typed:
+        return "not_written", f"`{case.label}` is not answered yet."
     if got.value is None and expected.value is not None:
         return "returns_none", "It returns None: is there a `return`?"
     if isinstance(got.value, Unsupported):
