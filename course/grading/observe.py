@@ -195,11 +195,17 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
             yield from arrays_in(item)
 
 
+def _owned(array: np.ndarray) -> bool:
+    """Whether the array's memory is an array's own: then it is none of a model or data."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return bool(array.flags.owndata)
+
+
 def shared_arguments(value: Any, args: Sequence[Any]) -> frozenset[int]:
     """Positions of the arguments whose memory an array in `value` shares (views, aliases)."""
     returned = [a for a in arrays_in(value) if a.size]
-    # A view of a model's or data's memory does not own it.
-    views = [a for a in returned if not a.flags.owndata]
+    views = [a for a in returned if not _owned(a)]
     shared = set()
     for position, arg in enumerate(args):
         if isinstance(arg, (mujoco.MjModel, mujoco.MjData)):

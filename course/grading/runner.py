@@ -9,6 +9,7 @@ Imports nothing of the course.
 
 from __future__ import annotations
 
+import ast
 import io
 import os
 import re
@@ -23,6 +24,7 @@ import mujoco
 import numpy as np
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
@@ -42,6 +44,12 @@ from .watch import Watch
 
 _OUTPUT_BYTES = 200_000
 _RICH = ("text/plain", "text/html", "image/png", "image/jpeg")
+_STOCK = TransformerManager()
+_STOCK_TRANSFORMS = [
+    len(_STOCK.cleanup_transforms),
+    len(_STOCK.line_transforms),
+    len(_STOCK.token_transformers),
+]
 _CELL_FILE = re.compile(r"<cell (\d+)>")
 
 
@@ -164,6 +172,19 @@ class Shell(InteractiveShell):
 
     def ask_exit(self) -> None:
         pass
+
+    def transform_cell(self, raw_cell: Any) -> str:
+        """Magics become Python. Lines that are Python already are not tokenised for it."""
+        manager = self.input_transformer_manager
+        lists = (manager.cleanup_transforms, manager.line_transforms, manager.token_transformers)
+        stock = [len(some) for some in lists] == _STOCK_TRANSFORMS
+        if stock and "\n" in raw_cell.strip():
+            try:
+                ast.parse(raw_cell)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return str(super().transform_cell(raw_cell))
+            return raw_cell if raw_cell.endswith("\n") else raw_cell + "\n"
+        return str(super().transform_cell(raw_cell))
 
     def system(self, cmd: str) -> None:
         sys.stderr.write("commands of the system are not run under grading\n")
