@@ -227,7 +227,7 @@ class ForkServer:
         return line[:-1].decode()
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=64)
 def _server(process_id: int, thread: int, trust_submissions: bool) -> ForkServer:
     server = ForkServer(trust_submissions=trust_submissions)
     atexit.register(server.close)
