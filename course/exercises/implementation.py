@@ -30,7 +30,11 @@ def cell_text(body: Callable[[], Any], helpers: Iterable[Callable[..., Any]] = (
     The source of every function in `helpers` that the body needs comes first, so that the cell
     stands alone. A helper may use what the set-up cell gives, and helpers named before it.
     """
-    text = _body_text(body)
+    return with_helpers(_body_text(body), helpers)
+
+
+def with_helpers(text: str, helpers: Iterable[Callable[..., Any]]) -> str:
+    """The text of a cell, after the source of those helpers whose names it holds."""
     for helper in reversed(tuple(helpers)):
         if re.search(rf"\b{helper.__name__}\b", text):
             text = f"{inspect.getsource(helper)}\n\n{text}"

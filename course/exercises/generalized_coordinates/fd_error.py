@@ -10,7 +10,25 @@ from course.exercises.exercise import Exercise, answer
 from course.exercises.generalized_coordinates.scenes import zoo
 from mjcourse.models import load
 
-exercise = Exercise("fd_error", points=2, provides=("error_2ms", "error_20ms"), manual_points=2)
+
+def tumbled():
+    model = load("joint_zoo")
+    data = mujoco.MjData(model)
+    data.qvel[3:6] = 0.5, 1.0, 2.0
+    recorded = [(data.qpos.copy(), data.qvel.copy())]
+    for _ in range(500):
+        mujoco.mj_step(model, data)
+        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    return model, recorded
+
+
+exercise = Exercise(
+    "fd_error",
+    points=2,
+    provides=("error_2ms", "error_20ms"),
+    manual_points=2,
+    helpers=(tumbled,),
+)
 
 
 def tumble() -> tuple[mujoco.MjModel, np.ndarray, np.ndarray]:
@@ -67,13 +85,7 @@ def ten_steps():
     "about the velocity at the start."
 )
 def against_the_end():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         worst, v = 0.0, np.zeros(model.nv)
@@ -90,13 +102,7 @@ def against_the_end():
     "velocity, so the error is about half of 2 rad/s. Use `mj_differentiatePos`."
 )
 def plain_differences():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         worst = 0.0
@@ -109,13 +115,7 @@ def plain_differences():
 
 @exercise.misconception("The two answers are swapped: the longer interval has the larger error.")
 def swapped():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         worst, v = 0.0, np.zeros(model.nv)
@@ -135,13 +135,7 @@ _MEASURE = (
 
 @exercise.misconception(_MEASURE, id="another_measure")
 def root_mean_square():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         rows = []
@@ -156,13 +150,7 @@ def root_mean_square():
 
 @exercise.misconception(_MEASURE, id="another_measure")
 def mean():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         rows = []
@@ -177,13 +165,7 @@ def mean():
 
 @exercise.misconception(_MEASURE, id="another_measure")
 def mean_over_all_joints():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         rows = []
@@ -198,13 +180,7 @@ def mean_over_all_joints():
 
 @exercise.misconception("Your figures are in degrees a second; rad/s is asked for.")
 def degrees():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         worst, v = 0.0, np.zeros(model.nv)
@@ -245,13 +221,7 @@ def larger_time_step():
     "You divide the step over ten intervals by 2 ms: ten steps of 2 ms last 20 ms."
 )
 def divides_by_one_step():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    recorded = [(data.qpos.copy(), data.qvel.copy())]
-    for _ in range(500):
-        mujoco.mj_step(model, data)
-        recorded.append((data.qpos.copy(), data.qvel.copy()))
+    model, recorded = tumbled()
 
     def error(stride):
         worst, v = 0.0, np.zeros(model.nv)

@@ -7,8 +7,16 @@ import numpy as np
 
 from course.exercises.compare import as_numbers, close, satisfies
 from course.exercises.exercise import Case, Exercise, call
+from course.exercises.generalized_coordinates.quaternions import (
+    HELPERS,
+    conj,
+    log,
+    mul,
+    rotate,
+    short,
+)
 from course.exercises.generalized_coordinates.scenes import scene, turned, unit
-from course.exercises.implementation import Implementation
+from course.exercises.implementation import Implementation, with_helpers
 from course.grading.door import Outcome
 
 exercise = Exercise(
@@ -16,6 +24,7 @@ exercise = Exercise(
     points=3,
     provides=("free_joint_velocity",),
     by_hand=True,
+    helpers=HELPERS,
     uses=("quat_velocity",),
 )
 
@@ -153,12 +162,7 @@ _WORLD = (
 def angular_in_world_frame():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = b[3:]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ (a[3:] * [1, -1, -1, -1])
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(b[3:], conj(a[3:])))
         return np.r_[b[:3] - a[:3], turn] / dt
 
 
@@ -170,34 +174,17 @@ _LINEAR = (
 
 @exercise.misconception(_LINEAR, id="linear_in_body_frame")
 def linear_in_body_frame():
-    def rotate(q, v):
-        return v + 2 * np.cross(q[1:], np.cross(q[1:], v) + q[0] * v)
-
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        conj = a[3:] * [1, -1, -1, -1]
-        w, x, y, z = conj
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
-        return np.r_[rotate(conj, b[:3] - a[:3]), turn] / dt
+        turn = log(mul(conj(a[3:]), b[3:]))
+        return np.r_[rotate(conj(a[3:]), b[:3] - a[:3]), turn] / dt
 
 
 @exercise.misconception(_LINEAR, id="linear_in_body_frame")
 def linear_rotated_forward():
-    def rotate(q, v):
-        return v + 2 * np.cross(q[1:], np.cross(q[1:], v) + q[0] * v)
-
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(a[3:]), b[3:]))
         return np.r_[rotate(a[3:], b[:3] - a[:3]), turn] / dt
 
 
@@ -239,10 +226,8 @@ def first_six_of_the_difference():
 def sine_for_the_angle():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        return np.r_[b[:3] - a[:3], 2 * (r if r[0] >= 0 else -r)[1:]] / dt
+        r = mul(conj(a[3:]), b[3:])
+        return np.r_[b[:3] - a[:3], 2 * short(r)[1:]] / dt
 
 
 @exercise.misconception(
@@ -251,10 +236,7 @@ def sine_for_the_angle():
 def missing_factor_2():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
+        r = short(mul(conj(a[3:]), b[3:]))
         s = np.linalg.norm(r[1:])
         turn = np.zeros(3) if s < 1e-15 else np.arctan2(s, r[0]) * r[1:] / s
         return np.r_[b[:3] - a[:3], turn] / dt
@@ -267,9 +249,7 @@ def missing_factor_2():
 def long_way_round():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
+        r = mul(conj(a[3:]), b[3:])
         s = np.linalg.norm(r[1:])
         turn = np.zeros(3) if s < 1e-12 else 2 * np.arctan2(s, r[0]) * r[1:] / s
         return np.r_[b[:3] - a[:3], turn] / dt
@@ -281,12 +261,7 @@ def long_way_round():
 def halves_swapped():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(a[3:]), b[3:]))
         return np.r_[turn, b[:3] - a[:3]] / dt
 
 
@@ -297,12 +272,7 @@ _BACK = "Your result has the opposite sign: it carries the second pose back to t
 def swapped_order():
     def free_joint_velocity(qpos1, qpos2, dt):
         b, a = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(a[3:]), b[3:]))
         return np.r_[b[:3] - a[:3], turn] / dt
 
 
@@ -310,12 +280,7 @@ def swapped_order():
 def swapped_order_in_the_angular_part():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = b[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ a[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(b[3:]), a[3:]))
         return np.r_[b[:3] - a[:3], turn] / dt
 
 
@@ -329,10 +294,7 @@ _REST = (
 def divides_by_zero_at_rest():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
+        r = short(mul(conj(a[3:]), b[3:]))
         s = np.linalg.norm(r[1:])
         turn = 2 * np.arctan2(s, r[0]) * r[1:] / s
         return np.r_[b[:3] - a[:3], turn] / dt
@@ -344,10 +306,8 @@ def raises_at_rest():
 
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = [float(c) for c in (r if r[0] >= 0 else -r)]
+        r = mul(conj(a[3:]), b[3:])
+        r = [float(c) for c in short(r)]
         s = math.sqrt(r[1] ** 2 + r[2] ** 2 + r[3] ** 2)
         turn = [2 * math.atan2(s, r[0]) * c / s for c in r[1:]]
         return np.r_[b[:3] - a[:3], turn] / dt
@@ -362,12 +322,7 @@ _DT = (
 def forgets_dt():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(a[3:]), b[3:]))
         return np.r_[b[:3] - a[:3], turn]
 
 
@@ -375,12 +330,7 @@ def forgets_dt():
 def forgets_dt_in_the_angular_part():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(a[3:]), b[3:]))
         return np.r_[(b[:3] - a[:3]) / dt, turn]
 
 
@@ -388,12 +338,7 @@ def forgets_dt_in_the_angular_part():
 def forgets_dt_in_the_linear_part():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:] * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(a[3:]), b[3:]))
         return np.r_[b[:3] - a[:3], turn / dt]
 
 
@@ -404,12 +349,7 @@ def forgets_dt_in_the_linear_part():
 def not_inverted():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = a[3:]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ b[3:]
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(a[3:], b[3:]))
         return np.r_[b[:3] - a[:3], turn] / dt
 
 
@@ -419,44 +359,12 @@ def not_inverted():
 def scalar_last():
     def free_joint_velocity(qpos1, qpos2, dt):
         a, b = np.asarray(qpos1), np.asarray(qpos2)
-        w, x, y, z = np.roll(a[3:], 1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ np.roll(b[3:], 1)
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        turn = log(mul(conj(np.roll(a[3:], 1)), np.roll(b[3:], 1)))
         return np.r_[b[:3] - a[:3], turn] / dt
 
 
 # More mistakes: a and b are the two poses, r the relative quaternion.
 CELL = """\
-def mul(a, b):
-    w, x, y, z = a
-    left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-    return left @ b
-
-
-def conj(q):
-    return np.asarray(q) * [1, -1, -1, -1]
-
-
-def rotate(q, v):
-    return mul(mul(q, np.r_[0, v]), conj(q))[1:]
-
-
-def log(r):
-    r = -r if r[0] < 0 else r
-    sine = np.linalg.norm(r[1:])
-    return np.zeros(3) if sine < 1e-15 else 2 * np.arctan2(sine, r[0]) * r[1:] / sine
-
-
-def euler(q):
-    w, x, y, z = q
-    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
-    return np.array([roll, pitch, np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))])
-
-
 def free_joint_velocity(qpos1, qpos2, dt):
     {first}
     a, b = np.asarray(qpos1, float), np.asarray(qpos2, float)
@@ -474,7 +382,7 @@ RIGHT = {
 
 def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
     for change in changes:
-        cell = CELL.format(**(RIGHT | change))
+        cell = with_helpers(CELL.format(**(RIGHT | change)), HELPERS)
         exercise.misconceptions.append(Implementation(id, text, cell))
 
 

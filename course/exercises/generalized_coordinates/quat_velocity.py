@@ -8,10 +8,13 @@ import scipy
 
 from course.exercises.compare import close, satisfies
 from course.exercises.exercise import Case, Exercise, call
+from course.exercises.generalized_coordinates.quaternions import HELPERS, conj, log, mul, short
 from course.exercises.generalized_coordinates.scenes import turned, unit
-from course.exercises.implementation import Implementation
+from course.exercises.implementation import Implementation, with_helpers
 
-exercise = Exercise("quat_velocity", points=3, provides=("quat_velocity",), core=True, by_hand=True)
+exercise = Exercise(
+    "quat_velocity", points=3, provides=("quat_velocity",), core=True, by_hand=True, helpers=HELPERS
+)
 
 
 @exercise.reference
@@ -147,10 +150,8 @@ def twice_plain_difference_short_way():
 )
 def sine_for_the_angle():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        return 2 * (r if r[0] >= 0 else -r)[1:] / dt
+        r = mul(conj(quat1), quat2)
+        return 2 * short(r)[1:] / dt
 
 
 @exercise.misconception(
@@ -175,10 +176,7 @@ _TWO = (
 @exercise.misconception(_TWO, id="missing_factor_2")
 def missing_factor_2():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
+        r = short(mul(conj(quat1), quat2))
         s = np.linalg.norm(r[1:])
         return np.zeros(3) if s < 1e-15 else np.arctan2(s, r[0]) * r[1:] / s / dt
 
@@ -186,10 +184,8 @@ def missing_factor_2():
 @exercise.misconception(_TWO, id="missing_factor_2")
 def missing_factor_2_in_the_sine():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        return (r if r[0] >= 0 else -r)[1:] / dt
+        r = mul(conj(quat1), quat2)
+        return short(r)[1:] / dt
 
 
 @exercise.misconception(
@@ -197,10 +193,7 @@ def missing_factor_2_in_the_sine():
 )
 def factor_4():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
+        r = short(mul(conj(quat1), quat2))
         s = np.linalg.norm(r[1:])
         return np.zeros(3) if s < 1e-15 else 4 * np.arctan2(s, r[0]) * r[1:] / s / dt
 
@@ -214,12 +207,7 @@ _WORLD = (
 @exercise.misconception(_WORLD, id="world_frame")
 def world_frame():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = quat2
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ (np.asarray(quat1) * [1, -1, -1, -1])
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s / dt
+        return log(mul(quat2, conj(quat1))) / dt
 
 
 _LONG = (
@@ -232,9 +220,7 @@ _LONG = (
 @exercise.misconception(_LONG, id="long_way_round")
 def long_way_round():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
+        r = mul(conj(quat1), quat2)
         s = np.linalg.norm(r[1:])
         return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s / dt
 
@@ -242,9 +228,7 @@ def long_way_round():
 @exercise.misconception(_LONG, id="long_way_round")
 def long_way_by_arccos():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
+        r = mul(conj(quat1), quat2)
         angle = 2 * np.arccos(np.clip(r[0], -1, 1))
         s = np.linalg.norm(r[1:])
         return np.zeros(3) if s < 1e-12 else angle * r[1:] / s / dt
@@ -257,9 +241,7 @@ def long_way_by_arccos():
 )
 def flips_the_scalar_part_only():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
+        r = mul(conj(quat1), quat2)
         s = np.linalg.norm(r[1:])
         return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, abs(r[0])) * r[1:] / s / dt
 
@@ -273,12 +255,7 @@ _BACK = (
 @exercise.misconception(_BACK, id="swapped_order")
 def swapped_order():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat2) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat1
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s / dt
+        return log(mul(conj(quat2), quat1)) / dt
 
 
 @exercise.misconception(
@@ -287,12 +264,7 @@ def swapped_order():
 )
 def not_inverted():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = quat1
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s / dt
+        return log(mul(quat1, quat2)) / dt
 
 
 @exercise.misconception(
@@ -300,23 +272,13 @@ def not_inverted():
 )
 def forgets_dt():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s
+        return log(mul(conj(quat1), quat2))
 
 
 @exercise.misconception("The result is multiplied by dt; a rate is an angle divided by a time.")
 def multiplies_by_dt():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s * dt
+        return log(mul(conj(quat1), quat2)) * dt
 
 
 _REST = (
@@ -328,10 +290,7 @@ _REST = (
 @exercise.misconception(_REST, id="divides_by_zero_at_rest")
 def divides_by_zero_at_rest():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
+        r = short(mul(conj(quat1), quat2))
         s = np.linalg.norm(r[1:])
         return 2 * np.arctan2(s, r[0]) * r[1:] / s / dt
 
@@ -352,10 +311,7 @@ def raises_at_rest():
 @exercise.misconception(_REST, id="divides_by_zero_at_rest")
 def arccos_beyond_one():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
+        r = short(mul(conj(quat1), quat2))
         angle = 2 * np.arccos(r[0])
         return angle * r[1:] / np.sin(angle / 2) / dt
 
@@ -366,21 +322,13 @@ def arccos_beyond_one():
 def scalar_last():
     def quat_velocity(quat1, quat2, dt):
         q1, q2 = np.roll(quat1, 1), np.roll(quat2, 1)
-        w, x, y, z = np.asarray(q1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ q2
-        r = r if r[0] >= 0 else -r
-        s = np.linalg.norm(r[1:])
-        return np.zeros(3) if s < 1e-15 else 2 * np.arctan2(s, r[0]) * r[1:] / s / dt
+        return log(mul(conj(q1), q2)) / dt
 
 
 @exercise.misconception("The result is in degrees a second; rad/s is the unit everywhere.")
 def degrees():
     def quat_velocity(quat1, quat2, dt):
-        w, x, y, z = np.asarray(quat1) * [1, -1, -1, -1]
-        left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-        r = left @ quat2
-        r = r if r[0] >= 0 else -r
+        r = short(mul(conj(quat1), quat2))
         s = np.linalg.norm(r[1:])
         return np.zeros(3) if s < 1e-15 else np.degrees(2 * np.arctan2(s, r[0])) * r[1:] / s / dt
 
@@ -409,29 +357,6 @@ def speed_only():
 
 # More mistakes: r is the relative quaternion, the logarithm of it the turn.
 CELL = """\
-def mul(a, b):
-    w, x, y, z = a
-    left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-    return left @ b
-
-
-def conj(q):
-    return np.asarray(q) * [1, -1, -1, -1]
-
-
-def log(r):
-    r = -r if r[0] < 0 else r
-    sine = np.linalg.norm(r[1:])
-    return np.zeros(3) if sine < 1e-15 else 2 * np.arctan2(sine, r[0]) * r[1:] / sine
-
-
-def euler(q):
-    w, x, y, z = q
-    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
-    return np.array([roll, pitch, np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))])
-
-
 def quat_velocity(quat1, quat2, dt):
     {first}
     return {result}
@@ -440,7 +365,7 @@ def quat_velocity(quat1, quat2, dt):
 
 def _mistake(id: str, text: str, *results: str, first: str = "pass") -> None:
     for result in results:
-        cell = CELL.format(first=first, result=result)
+        cell = with_helpers(CELL.format(first=first, result=result), HELPERS)
         exercise.misconceptions.append(Implementation(id, text, cell))
 
 
