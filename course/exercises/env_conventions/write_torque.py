@@ -53,13 +53,19 @@ def _data(seed: int) -> mujoco.MjData:
 
 
 def _effect(outcome):
-    """The flag, the torque that reaches every hinge at the next step, and the commands."""
+    """The flag, the torque that reaches every hinge at the next step, and the commands.
+
+    Commands are taken as MuJoCo takes them, within their range: what counts is what the joint
+    receives.
+    """
     after = outcome.args_after[1]
     data = mujoco.MjData(rig())
     data.ctrl[:] = after.ctrl
     mujoco.mj_forward(rig(), data)
     others = [np.array(getattr(after, name)) for name in ("qpos", "qvel", "qfrc_applied")]
-    return outcome.value, data.qfrc_actuator.copy(), after.ctrl.copy(), others
+    low, high = rig().actuator_ctrlrange.T
+    within = np.where(rig().actuator_ctrllimited, np.clip(after.ctrl, low, high), after.ctrl)
+    return outcome.value, data.qfrc_actuator.copy(), within, others
 
 
 EFFECT = each([same(), close(), close(), each([close(0), close(0), close(0)])])
