@@ -18,11 +18,10 @@ def text(page: str) -> str:
     return (CHECKOUT / page).read_text()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_link_of_a_page_leads_to_a_file(page):
-    links = re.findall(r"\]\(([^)#]+)\)", text(page))
+def test_every_link_of_the_readme_leads_to_a_file():
+    links = re.findall(r"\]\(([^)#]+)\)", text("README.md"))
     local = [link for link in links if "://" not in link]
-    assert local
+    assert len(local) > 5
     assert [link for link in local if not (CHECKOUT / link).exists()] == []
 
 

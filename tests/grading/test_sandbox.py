@@ -93,8 +93,9 @@ def confined(tmp_path_factory):
     other.write_text("a secret")
     for path in (scratch, other):
         path.chmod(0o777)
-    for parent in (base, base.parent, base.parent.parent):
-        os.chmod(parent, 0o755)
+    for parent in (base, *base.parents):
+        if parent.owner() == base.owner() and parent.stat().st_mode & 0o055 != 0o055:
+            parent.chmod(0o755)
     script = CONFINED.format(root=str(ROOT))
     command = [sys.executable, "-c", script, str(scratch), str(other)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
