@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GAP = 4  # pixels between two pictures
 _GAP_GREY = 128
 IDLE_SECONDS = 300.0  # Play pauses after this long without input
-_REST_AFTER = 0.25  # a full-quality frame follows when nothing has moved for so long
+_REST_AFTER = (0.25, 1.5)  # seconds of rest before a full-quality frame, least and most
 _TEXT_EVERY = 0.125  # seconds between two changes of the read-outs while playing
 _SPEAK_EVERY = 5.0  # seconds between two changes of the text alternative while playing
 _WAIT = 0.02  # seconds between two looks whether the page has caught up
@@ -62,6 +62,7 @@ class Running:
         self._dirty = self._rough = False
         self._next_frame = self._moved_at = self._input_at = 0.0
         self._text_at = self._spoken_at = 0.0
+        self._rest_after = _REST_AFTER[0]
         self._anchor = (0.0, 0.0)
         self._born = time.perf_counter()
 
@@ -95,11 +96,14 @@ class Running:
             self._next_frame = max(self._next_frame + period, now + 0.5 * period)
             self._dirty, self._moved_at = False, now
             self._show(now, full=False)
-            return self._next_frame if self.playing else now + _REST_AFTER
+            return self._next_frame if self.playing else now + self._rest_after
         if self._rough and not self.playing:
-            if now - self._moved_at < _REST_AFTER:
-                return self._moved_at + _REST_AFTER
+            if now - self._moved_at < self._rest_after:
+                return self._moved_at + self._rest_after
             self._show(now, full=True)
+            # Where such a frame is slow it comes later, so that it seldom meets the next move.
+            cost = time.perf_counter() - now
+            self._rest_after = min(max(3 * cost, _REST_AFTER[0]), _REST_AFTER[1])
         return None
 
     def driven(self, action: Callable[[Running], None]) -> None:
