@@ -393,6 +393,21 @@ def test_one_wrong_typed_answer_says_nothing_about_another():
     assert result.misconceptions == ["world"]
 
 
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        ("30, 'body', 'nq'", "no_option"),
+        ("30, 2, 'nq'", "no_option"),
+        ("-30, 'b', 'nq'", "sign"),
+        ("30000, 'b', 'nq'", "thousand"),
+        ("15, 'b', 'nq'", "half"),
+        ("None, None, None", "not_written"),
+    ],
+)
+def test_what_a_typed_answer_is_instead_is_said(text, id):
+    assert graded(typed(), f"size, frame, name = {text}").misconceptions == [id]
+
+
 def test_a_wrong_answer_must_be_one_of_the_references_names():
     with pytest.raises(KeyError, match="weight"):
         typed().wrong_answer("", id="x", weight=3)

@@ -115,3 +115,21 @@ def test_sentences_are_whole_and_short():
 
 def test_nan_where_nan_is_right_is_no_look():
     assert looks_like(np.array([np.nan, 1.0]), np.array([np.nan, 2.0])) == []
+
+
+@pytest.mark.parametrize("digits", [2, 4, 6])
+def test_a_result_rounded_for_show_is_named_with_its_digits(digits):
+    looks = dict(looks_like(np.round(20 * V, digits), 20 * V))
+    assert digits == 6 or f"{digits} decimals" in looks["rounded"]
+    assert digits != 6 or list(looks) == ["imprecise"]
+
+
+def test_the_entries_that_alone_are_wrong_are_told():
+    wrong = M.copy()
+    wrong[1, 2] += 0.3
+    wrong[2, 0] *= 3
+    assert recognise(wrong, M) == (
+        "some_entries",
+        "Most numbers are right; wrong, counted from 0, only [1,2], [2,0].",
+    )
+    assert recognise(M + np.arange(9).reshape(3, 3) + 0.5, M) is None

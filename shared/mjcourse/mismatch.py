@@ -179,7 +179,7 @@ def _some_entries(got: np.ndarray, expected: np.ndarray) -> str | None:
     if not len(wrong) or 2 * len(wrong) > expected.size or len(wrong) > 4:
         return None
     places = ", ".join(str([int(i) for i in place]).replace(" ", "") for place in wrong)
-    return f"Most numbers are right; only {places} (counted from 0) is not."
+    return f"Most numbers are right; wrong, counted from 0, only {places}."
 
 
 def _rounded(x: np.ndarray) -> Iterable[np.ndarray]:
