@@ -492,10 +492,9 @@ ATTACKS = [
     Attack(
         "leaves modules to be imported later",
         "write",
-        "import site\nfor folder in ['.', '..', WORLD, *site.getsitepackages(), *sys.path[:3]]:\n"
+        "for folder in ('.', '..', WORLD, WORLD + '/home'):\n"
         "    for name in ('forged_module.py', 'sitecustomize.py', 'forged.pth'):\n"
-        "        attempt(lambda: open(os.path.join(folder, name), 'x').write('x = 1') and "
-        "os.path.abspath(folder))",
+        "        attempt(lambda: open(os.path.join(folder, name), 'x').write('x = 1'))",
     ),
     Attack(
         "leaves files where everybody writes",
@@ -554,7 +553,7 @@ ATTACKS = [
         "attempt(lambda: subprocess.check_output(['id']))\nattempt(lambda: os.system('id'))\n"
         "attempt(lambda: os.posix_spawn('/bin/sh', ['sh', '-c', 'id'], {}))\n"
         "attempt(lambda: multiprocessing.get_context('fork').Process(target=print).start())\n"
-        "!touch /tmp/forged-by-shell",
+        "!touch /tmp/forged-by-shell && sleep 2 && rm /tmp/forged-by-shell &",
     ),
     Attack(
         "makes a process by a raw system call",

@@ -164,6 +164,17 @@ def test_a_submission_reads_nothing_of_the_course(grade, path):
     assert _asked(grade, source) == "refused\n"
 
 
+def test_a_submission_writes_nothing_that_is_imported(grade):
+    source = (
+        "import os, sys, tempfile\nfor folder in sys.path:\n"
+        "    if os.path.isdir(folder):\n"
+        "        try: tempfile.NamedTemporaryFile(dir=folder)\n"
+        "        except OSError as error: print(error.strerror)\n"
+        "        else: print('written')"
+    )
+    assert set(_asked(grade, source).splitlines()) == {"Permission denied"}
+
+
 def test_the_environment_of_a_submission_holds_constants_only(grade):
     source = "import os\nfor k in sorted(os.environ): print(k)"
     names = set(_asked(grade, source).split())
