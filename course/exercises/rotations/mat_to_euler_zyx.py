@@ -239,12 +239,14 @@ _wrong(
     ("np.pi / 2 if s > 0 else -np.pi / 2", "np.pi / 2"),
 )
 for _limit in ("1e-6", "1e-5", "1e-4", "1e-3"):
-    _wrong(
-        "lock_too_wide",
-        "You treat too wide a neighbourhood as the lock: 1e-3 rad from it (`|R[2, 0]| = 1 - 5e-7`) "
-        "yaw and roll are still two angles.",
-        ("1e-12", _limit),
-    )
+    for _pitch in ("np.pi / 2 if s > 0 else -np.pi / 2", "np.arcsin(np.clip(s, -1, 1))"):
+        _wrong(
+            "lock_too_wide",
+            "You treat too wide a neighbourhood as the lock: 1e-3 rad from it (`|R[2, 0]| = 1 - "
+            "5e-7`) yaw and roll are still two angles.",
+            ("1e-12", _limit),
+            ("np.pi / 2 if s > 0 else -np.pi / 2", _pitch),
+        )
 _wrong(
     "return_order",
     "The order is yaw, pitch, roll; you return roll, pitch, yaw.",

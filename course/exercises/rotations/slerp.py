@@ -378,6 +378,13 @@ def modifies_input():
 _SINE = ("np.arccos(min(d, 1.0))", "np.arctan2(np.linalg.norm(q1 - d * q0), d)")
 _wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "d = -d"), _SINE)
 _wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "q1 = -q1"), _SINE)
+_UNIT = (
+    "return (np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1) / s",
+    "q = np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1\n    return q / np.linalg.norm(q)",
+)
+for _half in ("d = -d", "q1 = -q1"):
+    _wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", _half), _SINE, _UNIT)
+_wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "d = -d"), _UNIT)
 
 
 @exercise.variant("a linear blend for the smallest angles only")
