@@ -137,6 +137,7 @@ ask(
     right="before the step",
 )
 
+
 # %% [markdown]
 # ## In plain words
 #
@@ -252,7 +253,6 @@ ask(
 # `quat` has the shape `(..., 4)`: one quaternion or any batch of them, as an array or nested lists.
 # Return a new array of the same shape; the argument stays as it is.
 
-
 # %% solution="quaternion_order"
 def wxyz_from_xyzw(quat):
     """(..., 4) scalar last -> (..., 4) scalar first."""
@@ -296,7 +296,6 @@ def check_quaternion_order(check):
 # A pose is `(pos, quat)`: position in metres, quaternion `(x, y, z, w)`. `parent` is given in some
 # frame, `child` in the parent's frame. Return the child's pose in the frame in which the parent is
 # given.
-
 
 # %% solution="compose_pose"
 def compose_pose(parent, child):
@@ -343,7 +342,6 @@ def check_compose_pose(check):
 # Write `body_pose_in(model, data, base, body)`: the pose of the body named `body` along the axes and
 # from the origin of the body named `base`, as `(pos, quat)` with `(x, y, z, w)`. `base="world"` gives
 # the world pose; a body seen from itself is the identity.
-
 
 # %% solution="relative_pose"
 def body_pose_in(model, data, base, body):
@@ -404,7 +402,6 @@ def check_relative_pose(check):
 # The arrays are copies: a reader must not find them changed at the next step. An unknown name raises
 # a `KeyError` that says which name it was.
 
-
 # %% solution="read_ports"
 def read_joint_ports(model, data, joint_names):
     """{"jnt_pos_msr": (n,), "jnt_vel_msr": (n,), "jnt_trq_msr": (n,)} in the order of the names."""
@@ -463,7 +460,6 @@ def check_read_ports(check):
 # `ctrlrange`. A command exactly at a limit was not clamped, and `forcerange` does not count for the
 # flag. No other control changes.
 
-
 # %% solution="write_torque"
 def write_torque(model, data, actuator, torque):
     """Write `data.ctrl` for a joint torque in N m; return whether `ctrlrange` cut it (bool)."""
@@ -510,7 +506,6 @@ def check_write_torque(check):
 # joint; its gain is 1. Four things count: its `ctrlrange`, its `forcerange`, its gear, and the
 # joint's own limit `actuatorfrcrange` (in the model `jnt_actfrcrange`); the first two and the last
 # only where the model says that they are in force. Nothing in force gives `inf`.
-
 
 # %% solution="torque_limits"
 def joint_force_limits(model, joint_names):
@@ -564,7 +559,6 @@ def check_torque_limits(check):
 # other groups stay as they are. Another mode raises `ValueError`. Since only one group acts, what
 # `qfrc_actuator` measures is the drive torque in every mode.
 
-
 # %% solution="control_mode"
 def set_control_mode(model, data, mode):
     """Set `opt.disableactuator` and the commands of groups 0 (position), 1, 2; returns None."""
@@ -616,7 +610,6 @@ def check_control_mode(check):
 # point and a torque (N m), both along the world's axes, as the equivalent wrench at the body's centre
 # of mass; shape `(6,)`, force first. Then write `apply_wrench` with the same arguments: it overwrites
 # the body's row of `data.xfrc_applied` with that wrench and returns None.
-
 
 # %% solution="wrench"
 def wrench_at_com(model, data, body, force, torque, point):
@@ -671,7 +664,6 @@ def check_wrench(check):
 # turned: the torque stays about the sensor's origin. (The second frame is an extension of ours; many
 # interfaces give the sensor's own frame only.)
 
-
 # %% solution="ft_reading"
 def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
     """(6,): force (N) and torque (N m) on the sensor, along the sensor's or `frame_site`'s axes."""
@@ -717,7 +709,6 @@ def check_ft_reading(check):
 # sensors describe the new instant, while force and acceleration sensors belong to the step just
 # taken. The caller has run `mj_forward` before the first call and may have changed `ctrl` since. (Is
 # yours also right on an `MjData` on which nothing has been evaluated? Try it; it is not graded.)
-
 
 # %% solution="env_step"
 def env_step(model, data):
@@ -765,7 +756,6 @@ def check_env_step(check):
 # Write those and nothing else: other commands, other bodies' pushes (a viewer's drag also writes
 # `xfrc_applied`) and `qfrc_applied` stay to the last bit. A zero wrench clears its row. An unknown name
 # raises `KeyError` before anything has been written.
-
 
 # %% solution="owned_inputs"
 def write_owned(model, data, ctrl, wrenches):
@@ -822,7 +812,6 @@ def check_owned_inputs(check):
 # - Joints and actuators without a name cannot be told apart: they are not carried. Neither are
 #   applied forces, which belong to whoever applies them.
 # - What depends on the state is fresh afterwards, and `old_data` is untouched.
-
 
 # %% solution="carry_state"
 def carry_state(old_model, old_data, new_model, new_data):
@@ -1532,13 +1521,13 @@ ask(
     right="if the state is carried by name",
 )
 
+
 # %% [markdown]
 # **Which option wins.** The gripper was made for elliptic friction cones and `impratio="10"`. Attached
 # to the arm, it gets the arm's options. Here is what this version of MuJoCo says about it, and what it
 # does to a block of 0.4 kg in the gripper's pads: first with the options as the attach left them,
 # then with `env.opt` set by hand, then after an object was added, which compiles anew. The creep is
 # the speed at which the block slides out of the grip.
-
 
 # %%
 def creep(options):
@@ -1598,7 +1587,6 @@ def attach_conflict():
 # **Of which instant.** The same motion twice, once with `mj_step` and once with your step. After each
 # step the table compares what `data` says with what belongs to the state in `qpos`.
 
-
 # %%
 @experiment
 def instants():
@@ -1645,7 +1633,6 @@ def instants():
 #
 # **How long a push lasts.** One call, then nothing but steps.
 
-
 # %%
 @experiment
 def push_persists():
@@ -1671,7 +1658,6 @@ def push_persists():
 # **What a rebuild does to a pose.** The arm holds its pose for a second; then a box is added, which
 # comes first in `qpos`. Three ways to go on: carry the state by name (yours), copy it by index, or
 # start from a reset.
-
 
 # %%
 def by_index(old_model, old_data, new_model, new_data):
@@ -1751,7 +1737,6 @@ def rebuild():
 # on, the state is carried by name, by your `carry_state`. Turn it off, and it is copied by index. Then
 # compare with the Reset button: which of time, pose and boxes does a reset put back, and which does a
 # rebuild leave alone?
-
 
 # %%
 @experiment

@@ -95,6 +95,7 @@ ask(
     right="No",
 )
 
+
 # %% [markdown]
 # ## In plain words
 #
@@ -213,7 +214,6 @@ ask(
 #
 # The layout of `joint_zoo`, as its model says:
 
-
 # %%
 @experiment
 def layout_table():
@@ -236,7 +236,6 @@ def layout_table():
 # %% [markdown]
 # Now the trap, in numbers. The free joint moves at 0.1 m/s along x and spins at 2 rad/s about z for
 # 0.05 s. We ask for the velocity between the two configurations twice, the right way and the naive way.
-
 
 # %%
 @experiment
@@ -266,7 +265,6 @@ def two_ways():
 #
 # And one step on the sphere, from the identity, with the body rate (1, 2, 3) rad/s for half a second:
 
-
 # %%
 @experiment
 def one_step():
@@ -281,7 +279,6 @@ def one_step():
 # **The same rate in world axes, four ways.** Rotate the body-frame rate by the quaternion; ask
 # `mj_objectVelocity` (it returns the *angular* three first, and reads what the last `mj_forward` computed);
 # read a `frameangvel` sensor; read `cvel`. Right after `mj_forward` they agree:
-
 
 # %%
 @experiment
@@ -326,7 +323,6 @@ def four_ways():
 #
 # with the type as one of the words `"free"`, `"ball"`, `"slide"`, `"hinge"`. A joint without a name has the name `""`.
 # It must work for any model, so read the addresses from it. The last joint is where most first attempts break.
-
 
 # %% solution="joint_layout"
 def joint_layout(model):
@@ -383,7 +379,6 @@ predicted_nv = 11 + 6
 predicted_qposadr = {"free": 0, "free2": 7, "ball": 14, "slide": 18, "hinge": 19}
 ### END SOLUTION
 
-
 # %% check="second_box"
 @visible_check("second_box")
 def check_second_box(check):
@@ -413,7 +408,6 @@ def check_second_box(check):
 # the angular velocity `omega` (3,) in rad/s, which is given **in the body's frame** and constant. Return a quaternion (4,)
 # of unit length, also when `quat` is a little off unit (or far off). Nothing special must happen at rest (`omega = 0`), nor for a
 # rate of 1e-12 rad/s, nor for more than a full turn.
-
 
 # %% solution="integrate_quat"
 def integrate_quat(quat, omega, dt):
@@ -483,7 +477,6 @@ def check_integrate_quat(check):
 # quaternion `quat1` to `quat2` in `dt` seconds, the short way round. `quat2` may come with either sign; the two may be
 # equal, or half a turn apart (then either sign of the result is right).
 
-
 # %% solution="quat_velocity"
 def quat_velocity(quat1, quat2, dt):
     """(3,) rad/s, body frame: carries `quat1` to `quat2` (unit, scalar first) in `dt` seconds."""
@@ -529,7 +522,6 @@ def check_quat_velocity(check):
 #
 # Write `integrate_positions(model, qpos, qvel, dt)`, by hand: the configuration (`nq`,) reached from `qpos` (`nq`,) with the constant
 # velocity `qvel` (`nv`,) after `dt` seconds, for every joint type, in any order, in any number. You may use what you wrote above.
-
 
 # %% solution="integrate_positions"
 def integrate_positions(model, qpos, qvel, dt):
@@ -602,7 +594,6 @@ def check_integrate_positions(check):
 # an array (`T - 1`, `nv`) whose row `t` is the velocity from row `t` to row `t + 1`. You may call `mj_differentiatePos`.
 # A recording of one row has no gap: return the shape (0, `nv`).
 
-
 # %% solution="finite_difference_velocity"
 def finite_difference_velocity(model, qpos_traj, dt):
     """(T - 1, nv): row t is the velocity that carries row t of `qpos_traj` (T, nq) to row t + 1."""
@@ -643,7 +634,6 @@ def check_finite_difference_velocity(check):
 # Write `free_joint_velocity(qpos1, qpos2, dt)`, by hand, for the seven numbers of one free joint at two times: the six numbers of its
 # velocity, as `qvel` holds them. Mind which half is in which frame. The quaternion may change its sign in between; there may be no turn, no
 # motion at all, or half a turn.
-
 
 # %% solution="free_joint_velocity"
 def free_joint_velocity(qpos1, qpos2, dt):
@@ -695,7 +685,6 @@ def check_free_joint_velocity(check):
 # `data` (`xmat`, `cvel`, sensors) still belongs to the past. `data` must be left as it was, so do not call `mj_forward` on it.
 # MuJoCo's and SciPy's rotation routines are allowed.
 
-
 # %% solution="world_angular_velocity"
 def world_angular_velocity(model, data, body):
     """(3,) rad/s in world axes, from `qpos` and `qvel` alone; `data` is left as it was."""
@@ -740,7 +729,6 @@ def check_world_angular_velocity(check):
 #
 # What cannot be done must be refused, and then nothing may have changed: a `quat` of norm zero and a joint that is not free
 # raise `ValueError`, an unknown joint raises `KeyError`.
-
 
 # %% solution="set_free_pose"
 def set_free_pose(model, data, joint, pos, quat):
@@ -847,13 +835,13 @@ lab_place = Lab(
 )
 lab_place
 
+
 # %% [markdown]
 # ## Experiment
 #
 # The box of `joint_zoo` has half-sizes 0.05, 0.1 and 0.15 m, so three different moments of inertia. Spun about no axis in
 # particular it tumbles: no torque acts on it, its angular momentum stays, and yet its angular velocity wanders. We
 # record one second at the model's time step of 2 ms, starting at the body rate (0.5, 1, 2) rad/s. There is no chance in it: no seed.
-
 
 # %%
 def record_tumble():
@@ -941,7 +929,6 @@ def largest_error(stride):
 error_2ms, error_20ms = largest_error(1), largest_error(10)
 ### END SOLUTION
 
-
 # %% check="fd_error"
 @visible_check("fd_error")
 def check_fd_error(check):
@@ -975,7 +962,6 @@ def check_fd_error(check):
 
 # %% [markdown]
 # Now the same for more intervals, against the velocity at the start and at the end of each.
-
 
 # %%
 @experiment
@@ -1019,7 +1005,6 @@ def error_table():
 #
 # One more table, for losses: how far apart three pairs of orientations are, by three measures. The second pair are two names of one orientation.
 
-
 # %%
 @experiment
 def measures():
@@ -1058,7 +1043,6 @@ def measures():
 # stretched by $|\mathbf q|^2$. The arrows are the box's long axis: orange where it should point, black where it does.
 #
 # Let it run for ten seconds at 20 ms. Then raise the step to 100 ms and press Reset.
-
 
 # %%
 def by_mujoco(quat, omega, dt):
@@ -1238,7 +1222,6 @@ scene_nv = 7 + 2 + 3 * 6
 angular_velocity_frame = "b"
 velocity_call = "c"
 ### END SOLUTION
-
 
 # %% check="knowledge_check"
 @visible_check("knowledge_check")

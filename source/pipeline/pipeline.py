@@ -354,6 +354,7 @@ lab_instant = Lab(
 )
 lab_instant
 
+
 # %% [markdown]
 # ## In plain words
 #
@@ -386,7 +387,6 @@ lab_instant
 # later, a change late in the chain (a new control) leaves the early stages valid: that is where computing
 # time can be saved, and it is why an order matters at all.
 
-
 # %%
 @experiment
 def the_pipeline():
@@ -399,7 +399,6 @@ def the_pipeline():
 # writes and who reads them next; on the right, which calls run it. The board of the lab is the same picture:
 # green, full line: the stage's arrays belong to the present state; orange or red, dashed: they do not. Three
 # moments of the thrown box, and the picture for the second:
-
 
 # %%
 @experiment
@@ -537,7 +536,6 @@ def status_boards():
 # Four of these statements, measured: the velocity part of the bias is quadratic; a push has the same power in Cartesian and in
 # generalized terms; the number of rows changes while $n_v$ stays; and beyond $h = 2\tau$ Euler's filter grows.
 
-
 # %%
 @experiment
 def four_claims():
@@ -622,7 +620,6 @@ def four_claims():
 #
 # ### What the state consists of
 
-
 # %%
 @experiment
 def state_sizes():
@@ -648,7 +645,6 @@ def state_sizes():
 # %% [markdown]
 # Take `clutter` after 0.6 s, with everything in motion. Save it with three different unions, restore each into a fresh `MjData`, and run
 # both on for one second beside the original. What is left out of the saved state comes back as drift.
-
 
 # %%
 def running_clutter():
@@ -690,7 +686,6 @@ def resume_drift():
 #
 # After a step, compare what `data` shows with an evaluation at the state *before* the step and at the state *after* it.
 
-
 # %%
 @experiment
 def one_step_lag():
@@ -720,7 +715,6 @@ def one_step_lag():
 # ### Where a controller may act
 #
 # `mjcb_control` is called by the pipeline itself, right before the actuation. How often, depends on the call.
-
 
 # %%
 @experiment
@@ -754,7 +748,6 @@ def callback_counts():
 # %% [markdown]
 # Four calls in an RK4 step: the derivative is evaluated at four states. The split pair evaluates one, so it **cannot** do RK4; it integrates
 # with Euler's rule and says nothing. Here is the double pendulum, 20 s at a step of 10 ms, with RK4 selected in all rows but the last.
-
 
 # %%
 @experiment
@@ -802,7 +795,6 @@ def split_step():
 # * derived quantities (`xpos`, `sensordata`, `qacc`, ...) belong to the restored state at once.
 #
 # `mj_stateSize`, `mj_getState` and `mj_setState` do the copying; you decide what belongs to the state.
-
 
 # %% solution="save_restore"
 def save_state(model, data):
@@ -853,7 +845,6 @@ def check_save_restore(check):
 # A point mass `mass` (kg) on a massless rod of `length` (m), angle `theta` (rad) from hanging straight down, gravity `gravity` (m/s², positive). Return
 # `(M, c)`: inertia (kg m²) and bias (N m), as two numbers.
 
-
 # %% solution="pendulum_terms"
 def pendulum_terms(theta, length, mass, gravity):
     """Inertia M and bias c of a pendulum in M * qacc + c = 0."""
@@ -886,7 +877,6 @@ def check_pendulum_terms(check):
 # `position_servo_force(ctrl, length, velocity, kp, kd, ctrlrange, forcerange)` returns the force of the servo (N, or N m for a hinge): proportional to
 # the distance of `length` from the control, damped by `velocity`. A range is a pair `(low, high)` or `None` (no clamp). Clamp the control first, the
 # force last.
-
 
 # %% solution="servo_force"
 def position_servo_force(ctrl, length, velocity, kp, kd, ctrlrange, forcerange):
@@ -928,7 +918,6 @@ def check_servo_force(check):
 #
 # `moment` is $P$ of shape $(n_u, n_v)$. `actuator_generalized_force(moment, force)` maps actuator forces $(n_u,)$ to a generalized force $(n_v,)$;
 # `transmission_velocity(moment, qvel)` maps a velocity $(n_v,)$ to the rates of the actuator lengths $(n_u,)$. There may be more actuators than dofs, or fewer.
-
 
 # %% solution="transmission"
 def actuator_generalized_force(moment, force):
@@ -973,7 +962,6 @@ def check_transmission(check):
 #
 # Both functions return the activation `dt` seconds later: `filter_euler` by one step of Euler's rule, `filter_exact` by the exact solution for a
 # constant `ctrl`. `act` and `ctrl` are pure numbers, `tau` and `dt` in seconds. No clamp: if Euler's rule overshoots, so be it.
-
 
 # %% solution="activation"
 def filter_euler(act, ctrl, tau, dt):
@@ -1104,6 +1092,7 @@ lab_activation = Lab(
 )
 lab_activation
 
+
 # %% [markdown]
 # ### `smooth_acceleration`: Newton's law without the constraint
 #
@@ -1112,7 +1101,6 @@ lab_activation
 # the pipeline is not to be run again (`mj_forward` and its relatives).
 #
 # Helpful: `mj_fullM(model, data, M)` fills a dense $M$; `mj_solveM` solves with the factor that is already there; `mj_jacBodyCom(model, data, jacp, jacr, body)`.
-
 
 # %% solution="smooth_acceleration"
 def smooth_acceleration(model, data):
@@ -1157,7 +1145,6 @@ def check_smooth_acceleration(check):
 # `equality_row(M, J, a_smooth, b, R=0.0)` returns `(qacc, force)`: the acceleration $(n_v,)$ with the row, and the row's force, one number. `M` is $(n_v, n_v)$,
 # `J` is $(n_v,)$. With `R > 0` the row is soft, as MuJoCo's.
 
-
 # %% solution="equality_row"
 def equality_row(M, J, a_smooth, b, R=0.0):
     """Acceleration with the row J a = b, and the row's force; R softens it."""
@@ -1200,7 +1187,6 @@ def check_equality_row(check):
 # `semi_implicit_step(model, qpos, qvel, qacc, dt)` returns new arrays `(qpos, qvel)` after one step of `dt` seconds. It must do for every joint type, so let
 # `mj_integratePos` do the turning, but mind: that function works in place, and the arrays given are not to be changed.
 
-
 # %% solution="semi_implicit_step"
 def semi_implicit_step(model, qpos, qvel, qacc, dt):
     """New (qpos, qvel) after `dt` seconds: velocity first, then position with the new velocity."""
@@ -1242,7 +1228,6 @@ def check_semi_implicit_step(check):
 # `body_position_after_step(model, data, body)` steps **once** and returns the position, shape $(3,)$, of the body of that name *at the new* `qpos`. State and time are
 # left as after one `mj_step`. `data` may be stale on entry.
 
-
 # %% solution="fresh_position"
 def body_position_after_step(model, data, body):
     """Step once; the position (3,) of the body `body` that belongs to the new state."""
@@ -1280,7 +1265,6 @@ def check_fresh_position(check):
 #
 # `controlled_step(model, data, controller)` takes one step in which `controller(model, data)` returns the controls $(n_u,)$. The controller sees **this** step's positions,
 # velocities and sensors, and its controls act on **this** step. `data` may be stale on entry; the integrator is not RK4 here.
-
 
 # %% solution="controlled_step"
 def controlled_step(model, data, controller):
@@ -1322,7 +1306,6 @@ def check_controlled_step(check):
 #
 # `data` was up to date; then the fields named in the set `changed` were written, any of `"qpos"`, `"qvel"`, `"ctrl"`, `"qfrc_applied"`, `"xfrc_applied"`.
 # `refresh(model, data, changed)` brings every derived quantity up to date, sensors included, and runs no stage that the changes left valid. The empty set: do nothing.
-
 
 # %% solution="cheapest_forward"
 def refresh(model, data, changed):
@@ -1385,7 +1368,6 @@ def check_cheapest_forward(check):
 # * `evaluations`: a dict stage -> how often it ran, with the keys `position`, `velocity`, `actuation`, `acceleration`, `constraint`. **A stage whose inputs did not change is not run
 #   again**; inputs are compared by value. Position depends on `q`, velocity on `v`, actuation on `f`, acceleration on `qfrc_actuator`, `passive` and `applied`, constraint on `qacc_smooth`.
 # * `step(dt)` returns the new `(q, v)`, semi-implicit, from the last `forward`. It changes neither what `forward` cached nor the arrays it was given: the caches stay at the old instant, as MuJoCo's do.
-
 
 # %% solution="staged_pipeline"
 class StagedPipeline:
@@ -1493,7 +1475,6 @@ def check_staged_pipeline(check):
 # whole on wagon 2, so $P = \begin{pmatrix}1 & 0\\ \tfrac12 & 1\end{pmatrix}$. The actuators give $f = (4, -2)$ N; a spring and an applied force give $(1, 3)$ N together. The
 # coupling asks for $q_2 - q_1 = 0$, $J = (-1, 1)$. Your `StagedPipeline` stands in the first column, MuJoCo in the second.
 
-
 # %%
 def two_wagons(f=(4.0, -2.0), v=(0.0, 0.0), row=True, solimp=None):
     """The scene `two_mass` at the worked example's forces, evaluated."""
@@ -1585,7 +1566,6 @@ def worked_example():
 
 # %% [markdown]
 # The row's forces are $(-2, +2)$ N: what one wagon gains the other loses. The pair as a whole is moved by the outside alone. That is easier to see with $f = (2, 2)$ N, where it moves:
-
 
 # %%
 @experiment
@@ -1787,11 +1767,11 @@ lab_wagons = Lab(
 )
 lab_wagons
 
+
 # %% [markdown]
 # ### One time constant later
 #
 # The activation after one $\tau$, from 0 towards 1, by Euler's rule at three steps and exactly.
-
 
 # %%
 @experiment
@@ -1991,7 +1971,6 @@ def energy_drift():
 #
 # Under `discrete` one array changes its meaning: `qacc` is $(v_{t+h} - v_t)/h$, the step that will be taken, not the acceleration of this instant. *(established; measured here on the spring at rest, pulled by 1 mm:)*
 
-
 # %%
 @experiment
 def meaning_of_qacc():
@@ -2146,6 +2125,7 @@ lab_integrators = Lab(
 )
 lab_integrators
 
+
 # %% [markdown]
 # ## Common failures
 #
@@ -2159,7 +2139,6 @@ lab_integrators
 # | the picture does not move after you wrote `qpos` | the renderer draws `xpos`, `geom_xpos`: caches | `mj_forward` before rendering |
 #
 # The fifth, measured: a torque written once and never cleared.
-
 
 # %%
 @experiment

@@ -275,6 +275,7 @@ ask(
     right="Middle angle ±90 deg; intrinsic z-y'-x'' with the angles in reverse order.",
 )
 
+
 # %% [markdown]
 # ## In MuJoCo
 #
@@ -305,7 +306,6 @@ ask(
 # | SciPy `Rotation.from_euler` | `(x, y, z, w)` unless `scalar_first=True` | extrinsic | **intrinsic** | (3, 3) |
 #
 # MJCF's default is `eulerseq="xyz"`, intrinsic. URDF's roll-pitch-yaw is `"XYZ"`, extrinsic, in MJCF. Nothing complains when they are mixed up; you get another rotation. The next cell measures by how much.
-
 
 # %%
 @experiment
@@ -349,7 +349,6 @@ def conventions():
 #
 # ### `active_passive`: one matrix, two readings
 # `rotate_active(R, p)` returns (3,): the vector `p` (3,) turned by `R`. `coordinates_in_rotated_frame(R, p)` returns (3,): the coordinates of the same vector `p` in the frame whose axes are the columns of `R`.
-
 
 # %% solution="active_passive"
 def rotate_active(R, p):
@@ -396,7 +395,6 @@ def check_active_passive(check):
 # ### `quat_mul`: the product of two quaternions
 # `quat_mul(a, b)` returns (4,): the product `a b`. It is the composition `R(a) R(b)`. Quaternions that are not unit multiply too, and keep their length.
 
-
 # %% solution="quat_mul"
 def quat_mul(a, b):
     """The quaternion product a b (4,), scalar first."""
@@ -440,7 +438,6 @@ def check_quat_mul(check):
 # ### `quat_conj`: the conjugate
 # `quat_conj(q)` returns (4,): the conjugate of `q`, which for a unit quaternion is the inverse rotation. In this exercise alone the sign is fixed, number by number. `q` itself stays as it was.
 
-
 # %% solution="quat_conj"
 def quat_conj(q):
     """The conjugate (4,) of q, scalar first."""
@@ -467,7 +464,6 @@ def check_quat_conj(check):
 # %% [markdown]
 # ### `quat_rotate`: turn a vector
 # `quat_rotate(q, v)` returns (3,): the vector `v` (3,) turned by `q`, which is the vector part of $q\,(0, v)\,\bar q$.
-
 
 # %% solution="quat_rotate"
 def quat_rotate(q, v):
@@ -506,7 +502,6 @@ def check_quat_rotate(check):
 # ### `quat_to_mat`: from a quaternion to a matrix
 # `quat_to_mat(q)` returns (3, 3): the rotation matrix of `q`, with the turned axes as its columns.
 
-
 # %% solution="quat_to_mat"
 def quat_to_mat(q):
     """The rotation matrix (3, 3) of the unit quaternion q (4,)."""
@@ -538,7 +533,6 @@ def check_quat_to_mat(check):
 # %% [markdown]
 # ### `axis_angle_to_quat`: from axis and angle to a quaternion
 # `axis_angle_to_quat(axis, angle)` returns (4,): the quaternion of a turn by `angle` (rad, any size, any sign) about the unit vector `axis`, which may be a list.
-
 
 # %% solution="axis_angle_to_quat"
 def axis_angle_to_quat(axis, angle):
@@ -572,7 +566,6 @@ def check_axis_angle_to_quat(check):
 # %% [markdown]
 # ### `axis_angle_to_mat`: Rodrigues' formula
 # `axis_angle_to_mat(axis, angle)` returns (3, 3): the matrix of the same turn. It must hold for tiny angles (1e-9 rad) as well as for 180 deg.
-
 
 # %% solution="axis_angle_to_mat"
 def axis_angle_to_mat(axis, angle):
@@ -611,7 +604,6 @@ def check_axis_angle_to_mat(check):
 # %% [markdown]
 # ### `mat_to_quat`: from a matrix to a quaternion
 # `mat_to_quat(R)` returns (4,): the unit quaternion of the rotation matrix `R`, with the sign chosen so that `w >= 0`. It must hold at 180 deg and within 1e-9 rad of it, about any axis. At 180 deg exactly `w` is zero and either sign is right.
-
 
 # %% solution="mat_to_quat"
 def mat_to_quat(R):
@@ -659,7 +651,6 @@ def check_mat_to_quat(check):
 # ### `euler_zyx_to_mat`: from yaw, pitch, roll to a matrix
 # `euler_zyx_to_mat(yaw, pitch, roll)` returns (3, 3): the matrix of the intrinsic sequence z-y'-x''. Yaw comes first, about z; then pitch, about the y reached; then roll, about the x reached. Mind the order of the arguments.
 
-
 # %% solution="euler_zyx_to_mat"
 def euler_zyx_to_mat(yaw, pitch, roll):
     """Rz(yaw) Ry(pitch) Rx(roll), (3, 3); angles in rad."""
@@ -702,7 +693,6 @@ def check_euler_zyx_to_mat(check):
 # ### `mat_to_euler_zyx`: from a matrix to yaw, pitch, roll
 # `mat_to_euler_zyx(R)` returns `(yaw, pitch, roll)`, with the pitch between -90 and 90 deg. At the lock yaw and roll are not determined one by one: return *any* pair whose matrix is `R`. Rounding may lift `R[2, 0]` a hair beyond 1.
 
-
 # %% solution="mat_to_euler_zyx"
 def mat_to_euler_zyx(R):
     """(yaw, pitch, roll) in rad of the rotation matrix R (3, 3), intrinsic z-y'-x''."""
@@ -738,7 +728,6 @@ def check_mat_to_euler_zyx(check):
 # `euler_rate_matrix(pitch, roll)` returns the matrix `E` (3, 3) with body rates `= E @ (roll', pitch', yaw')`: each *column* is the angular velocity (rad/s, body frame) when one of the angles alone changes at 1 rad/s, in the order roll, pitch, yaw.
 #
 # The check turns each angle a little both ways (central differences) and reads the body rate off $R^\top \dot R$, which is the skew matrix of $\omega$.
-
 
 # %% solution="euler_rate_matrix"
 def euler_rate_matrix(pitch, roll):
@@ -777,7 +766,6 @@ def check_euler_rate_matrix(check):
 # %% [markdown]
 # ### `slerp`: the shortest turn at constant speed
 # `slerp(q0, q1, t)` returns (4,): the orientation at the fraction `t` (0 to 1) of the *shortest* turn from `q0` to `q1`. Three things to mind: the sign check; two equal quaternions (no division by zero); and the switch to a linear blend for small angles that many codes make at a dot product of 0.9995. It is off by up to 1e-6 rad. Here the result must be exact to 1e-9 at every angle above 1e-6 rad.
-
 
 # %% solution="slerp"
 def slerp(q0, q1, t):
@@ -833,7 +821,6 @@ def check_slerp(check):
 # ### `quat_angle`: how far apart two orientations are
 # `quat_angle(q0, q1)` returns a float between 0 and pi (rad): the angle of the turn from one orientation to the other. The double cover must not show. `2 arccos` is accepted, though it loses half of its digits below 1e-3 rad; `arctan2` does better, as the experiment shows.
 
-
 # %% solution="quat_angle"
 def quat_angle(q0, q1):
     """The angle (rad) in [0, pi] between two orientations, unit quaternions (4,)."""
@@ -866,7 +853,6 @@ def check_quat_angle(check):
 # Every orientation has *two* triples of Euler angles: `(yaw, pitch, roll)` and `(yaw ± pi, pi - pitch, roll ± pi)`. Set one against the other in `euler_zyx_to_mat` and see.
 #
 # `naive_euler_path(e0, e1, t)` returns (len(t), 3): a straight line in Euler angles from `e0` towards `e1`, both `(yaw, pitch, roll)` in rad. Take `e1` itself or its other triple, whichever has the difference `d` from `e0` of the smaller Euclidean norm, after wrapping **all three** entries of the difference into (-pi, pi]. The path is `e0 + t d`, not wrapped again and not folded back, even where the pitch leaves ±90 deg.
-
 
 # %% solution="interp_branch"
 def naive_euler_path(e0, e1, t):
@@ -975,7 +961,6 @@ matrix_of_angles = mjcourse.lab.student("euler_zyx_to_mat", matrix_by_scipy, usi
 # ### Rounding: your toolbox against MuJoCo and SciPy
 # One thousand random rotations, the largest difference of any number. Then a thousand compositions in a row: rounding adds up, and a product of matrices drifts away from a rotation.
 
-
 # %%
 @experiment
 def rounding():
@@ -1080,7 +1065,6 @@ def small_angles():
 # ### Two poses that become one
 # Two different pairs of yaw and roll, the same difference between them. How far apart are their matrices at pitch 89 deg, and at 90 deg?
 
-
 # %%
 @experiment
 def lock_pairs():
@@ -1101,7 +1085,6 @@ def lock_pairs():
 # %% [markdown]
 # ### The rate map near the lock
 # First `E` itself, at roll 30 deg. Then the Euler rates which a body rate of 1 rad/s about the lost direction `(0, sin r, cos r)` needs. At 90 deg there is no solution.
-
 
 # %%
 @experiment
@@ -1160,7 +1143,6 @@ def rate_plot():
 # Start: yaw and roll uniform, pitch fixed. Goal: the start, turned by 60 deg about a random axis of the body. One path is slerp. The other is the *naive* one: extract yaw, pitch and roll of both, wrap the differences of yaw and roll into (-180, 180] deg, and go straight. At 101 equal times: the largest angle between the two (*deviation*) and the length of the Euler path, in units of the 60 deg.
 #
 # `race` below does this for many pairs at once, with SciPy's vectorised rotations. It is the same computation as your `slerp` and `quat_angle`; the cell after it says how closely they agree.
-
 
 # %%
 def race(start_pitch_deg, pairs=300, seed=9, choose_branch=False):
@@ -1313,7 +1295,6 @@ def with_branch():
 # ### The sign check
 # The same goals, with signs of the quaternions as they happen to come from a log: random. How far does slerp turn with the check and without?
 
-
 # %%
 def slerp_without_check(q0, q1, t):
     """Slerp along the arc that the signs happen to choose."""
@@ -1351,7 +1332,6 @@ def sign_check():
 # %% [markdown]
 # ### See it: the slerp race
 # Two grippers start together and go for the same goal (the faint green one), 60 deg away. The **blue** one uses your `slerp`, the **orange** one goes straight in Euler angles. The dots are where their fingers pointed. Press *New goal* and Play; try start pitches of 0, 60 and 85 deg. *A goal over the top* picks a goal with the jump of the table (it needs a start pitch above 30 deg): the orange gripper goes nearly all the way round.
-
 
 # %%
 def slerp_by_scipy(q0, q1, t):
@@ -1610,7 +1590,6 @@ why_shepperd = "d"
 long_way_deg = 300
 jump_to_180 = "a"
 ### END SOLUTION
-
 
 # %% check="knowledge_check"
 @visible_check("knowledge_check")
