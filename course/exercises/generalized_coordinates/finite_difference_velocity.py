@@ -501,6 +501,18 @@ exercise.misconceptions.append(
 )
 
 
+@exercise.misconception(
+    "Your differences reach over two intervals; row t carries row t of the trajectory to row t + 1."
+)
+def pairs_two_apart():
+    def finite_difference_velocity(model, qpos_traj, dt):
+        out = np.zeros((len(qpos_traj) - 1, model.nv))
+        for t in range(len(out)):
+            end = min(t + 2, len(out))
+            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[end])
+        return out
+
+
 @exercise.variant("rows stacked, a guard for a single row")
 def stacked():
     def finite_difference_velocity(model, qpos_traj, dt):

@@ -149,6 +149,11 @@ def edges():
                 compare=satisfies(_either_sign, near=close(1e-6)),
             )
         )
+        # Not at rest; the tolerance forgives what an arccos loses there.
+        small = np.r_[start[:3], turned(start[3:], 1e-5 * unit(rng, 3))]
+        label = "a turn of 1e-5 rad"
+        close_to = close(1e-6)
+        cases.append(call("free_joint_velocity", start, small, 0.01, label=label, compare=close_to))
     return cases
 
 
@@ -481,6 +486,16 @@ _mistake(
     {"first": "qpos2[3:] *= -1 if qpos1[3:] @ qpos2[3:] < 0 else 1"},
     {"first": "qpos1[4:] *= -1", "angular": "log(mul(a[3:], b[3:])) / dt"},
 )
+
+
+@exercise.misconception(
+    "Small turns come out as zero: the threshold below which your code sees no turn is too large."
+)
+def small_turns_dropped():
+    def free_joint_velocity(qpos1, qpos2, dt):
+        a, b = np.asarray(qpos1), np.asarray(qpos2)
+        turn = log(mul(conj(a[3:]), b[3:]))
+        return np.r_[b[:3] - a[:3], np.where(np.linalg.norm(turn) < 2e-4, 0, turn)] / dt
 
 
 @exercise.variant("arctangent and a guard, plain Python, a list comes back")
