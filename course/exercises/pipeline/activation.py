@@ -248,6 +248,12 @@ _wrong(
     (_EXACT, "ctrl + (ctrl - act) * np.exp(-dt / tau)"),
 )
 
+_wrong(
+    "no_time_step",
+    "Your Euler step does not contain dt: it adds the whole slope (ctrl - act)/tau.",
+    (_EULER, "act + (ctrl - act) / tau"),
+)
+
 _right = variants(exercise)
 _right(
     "as_blends",

@@ -97,6 +97,7 @@ def _stages(name, seed, *changed):
             stage: bool(any(np.any(np.asarray(getattr(after, f)) != _FALSE) for f in fields))
             for stage, fields in _FOOTPRINTS.items()
         }
+        ran["the set is left as it was"] = set(outcome.args_after[2]) == set(changed)
         if not changed:
             ran["anything"] = bool(after.changed)
         return ran
@@ -327,6 +328,23 @@ _by_stages(
     ('velocity = position or "qvel" in changed', 'velocity = "qvel" in changed'),
     ("if velocity or len(changed) > 0", "if len(changed) > 0"),
 )
+_by_stages(
+    "constraint_forgotten",
+    "The last stage, mj_fwdConstraint, is missing: `qacc` and the constraint forces stay old.",
+    (",\n                      mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc)", ")"),
+    ("        mujoco.mj_sensorPos(model, data)\n", ""),
+    ("        mujoco.mj_sensorVel(model, data)\n", ""),
+)
+_wrong(
+    "empties_the_set",
+    "You take names out of `changed`: it belongs to the caller, leave it as it was.",
+    (
+        "    if not changed:\n        return\n",
+        "    if not changed:\n        return\n    given, changed = changed, set(changed)\n"
+        "    given.clear()\n",
+    ),
+)
+
 _wrong(
     "step1_only",
     "mj_step1 stops after the velocity stage: forces and accelerations stay old, and it runs the "

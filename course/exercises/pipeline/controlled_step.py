@@ -209,6 +209,35 @@ _HALVES = (
 _wrong("halves_exchanged", _HALVES, (_ONE + _CTRL + _TWO, _TWO + _CTRL + _ONE))
 _wrong("halves_exchanged", _HALVES, (_ONE + _CTRL + _TWO, _CTRL + _TWO + _ONE))
 
+_wrong(
+    "controller_not_called",
+    "The controller is never asked: `data.ctrl` keeps its old values.",
+    (_CTRL, ""),
+)
+_wrong(
+    "controller_on_other_data",
+    "Your controller reads a fresh `MjData`, not this one: pass it `data`.",
+    ("controller(model, data)", "controller(model, mujoco.MjData(model))"),
+)
+_wrong(
+    "applied_force",
+    "You write the controls into `qfrc_applied`: they are generalized forces then and miss the "
+    "actuators. Write `data.ctrl`.",
+    (
+        _CTRL,
+        "    data.qfrc_applied[:] = 0\n"
+        "    data.qfrc_applied[:model.nu] = controller(model, data)\n",
+    ),
+)
+_wrong(
+    "one_step_late",
+    "You ask the controller in time but write `ctrl` after mj_step2: it acts one step late.",
+    (
+        _CTRL + _TWO,
+        "    control = controller(model, data)\n" + _TWO + "    data.ctrl[:] = control\n",
+    ),
+)
+
 _right = variants(exercise)
 _right(
     "forward_then_step",

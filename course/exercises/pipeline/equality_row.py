@@ -227,6 +227,39 @@ _wrong(
     ("a_smooth + y * force", "a_smooth + J * (b - J @ a_smooth) / (J @ J)"),
 )
 
+_wrong(
+    "softness_after_division",
+    "You add R to the force; it belongs to A: force = (b - J a_smooth) / (A + R).",
+    ("/ (A + R)", "/ A + R"),
+)
+_wrong(
+    "softness_in_one_result",
+    "Your acceleration is that of the soft row and your force that of the ideal one: A + R divides "
+    "in both.",
+    ("float(force)", "float((b - J @ a_smooth) / A)"),
+)
+_wrong(
+    "softness_in_one_result",
+    "Your force is that of the soft row and your acceleration that of the ideal one: A + R divides "
+    "in both.",
+    ("a_smooth + y * force", "a_smooth + y * (b - J @ a_smooth) / A"),
+)
+_wrong(
+    "softness_replaces_a",
+    "R adds to A; it does not replace it.",
+    ("(A + R)", "(R if R else A)"),
+)
+_wrong(
+    "diagonal_of_m",
+    "You divide by the diagonal of M: the terms beside it couple the coordinates. Solve with M.",
+    ("np.linalg.solve(M, J)", "J / np.diag(M)"),
+)
+_wrong(
+    "acceleration_only",
+    "You return the acceleration alone; the force of the row is asked for too.",
+    (", float(force)", ""),
+)
+
 _right = variants(exercise)
 _right(
     "by_inverse",

@@ -180,6 +180,62 @@ _wrong(
     ("data.body(body).xpos", "data.subtree_com[model.body(body).id]"),
 )
 
+_wrong(
+    "steps_twice",
+    "You step more than once: the state is then a step further.",
+    (_STEP, _STEP + _STEP),
+)
+_wrong(
+    "never_steps",
+    "You move the time but do not step: the state must be that after one mj_step.",
+    (_STEP, "    data.time += model.opt.timestep\n"),
+)
+_wrong(
+    "second_half_first",
+    "mj_step2 integrates with what was evaluated last: on stale data that is another instant's "
+    "acceleration, and RK4 is ignored. Step with mj_step.",
+    (_STEP + _FORWARD, "    mujoco.mj_step2(model, data)\n    mujoco.mj_step1(model, data)\n"),
+)
+_wrong(
+    "another_point",
+    "`model.body(...).pos` is where the body sits in its parent at the start: it never moves. The "
+    "position in the world is `xpos`.",
+    ("data.body(body).xpos", "model.body(body).pos"),
+)
+_wrong(
+    "first_of_qpos",
+    "The first entries of `qpos` are the coordinates of the first joint, not the place of the "
+    "body you were asked for: `xpos`.",
+    ("data.body(body).xpos", "data.qpos[:3]"),
+)
+_wrong(
+    "another_body",
+    "You read the row of another body: `body` says which one, and body 0 is the world.",
+    ("data.body(body).xpos", "data.xpos[model.body(body).id - 1]"),
+)
+_wrong(
+    "another_body",
+    "You read the row of a fixed body: `body` says which one.",
+    ("data.body(body).xpos", "data.xpos[1]"),
+)
+_wrong(
+    "returns_none",
+    "The step is taken but the position is not returned: is there a `return`?",
+    ("    return data", "    data"),
+)
+_wrong(
+    "integrates_by_hand",
+    "You integrate by hand: mj_step also does what the model's integrator asks for (damping, "
+    "activations, RK4). Call mj_step.",
+    (
+        _STEP,
+        _FORWARD
+        + "    data.qvel[:] += model.opt.timestep * data.qacc\n"
+        + "    mujoco.mj_integratePos(model, data.qpos, data.qvel, model.opt.timestep)\n"
+        + "    data.time += model.opt.timestep\n",
+    ),
+)
+
 _right = variants(exercise)
 _right(
     "by_kinematics",

@@ -160,6 +160,13 @@ _wrong(
     ("M = mass * length**2", "M = mass * length**2\n    gravity = -abs(gravity)"),
 )
 
+_wrong(
+    "a_rod",
+    "These are the terms of a uniform rod; here the whole mass sits at the distance `length`.",
+    ("M = mass * length**2", "M = mass * length**2 / 3"),
+    ("c = mass * gravity * length", "c = mass * gravity * length / 2"),
+)
+
 _right = variants(exercise)
 _right(
     "by_lambda",

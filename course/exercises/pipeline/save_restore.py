@@ -339,6 +339,13 @@ _wrong(
     ("return state", "return state.round(12)"),
 )
 
+_wrong(
+    "warm_start_lost",
+    "You clear the solver's warm start: in contact the run differs in the last bits. It is part "
+    "of what a bit-exact resume needs.",
+    ("    mujoco.mj_forward", "    data.qacc_warmstart[:] = 0\n    mujoco.mj_forward"),
+)
+
 _right = variants(exercise)
 _right("by_mujoco", GOOD)
 _right(

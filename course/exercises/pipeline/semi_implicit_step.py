@@ -274,6 +274,12 @@ _wrong(
     ("new_qpos[q + 1:q + 4] += dt * new_qvel[v:v + 3]", "pass"),
 )
 
+_wrong(
+    "velocity_sign",
+    "The acceleration adds to the velocity: qvel + dt * qacc.",
+    ("qvel + dt * qacc", "qvel - dt * qacc"),
+)
+
 _right = variants(exercise)
 _right(
     "joint_by_joint",

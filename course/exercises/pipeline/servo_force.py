@@ -225,6 +225,22 @@ _wrong(
     ("*forcerange", "*ctrlrange"),
 )
 
+_wrong(
+    "clamps_length",
+    "You clamp the length too; only the control is limited by `ctrlrange`.",
+    (_CTRL, _CTRL + "        length = np.clip(length, *ctrlrange)\n"),
+)
+_wrong(
+    "damps_towards_control",
+    "The damping is -kd times the velocity; yours compares the velocity with the control.",
+    ("- kd * velocity", "- kd * (ctrl - velocity)"),
+)
+_wrong(
+    "gains_exchanged",
+    "The gains are exchanged: kp multiplies the position error, kd the velocity.",
+    ("kp * (ctrl - length) - kd * velocity", "kd * (ctrl - length) - kp * velocity"),
+)
+
 _right = variants(exercise)
 _right(
     "by_min_max",

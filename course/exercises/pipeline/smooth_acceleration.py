@@ -327,6 +327,38 @@ _wrong(
     ("    M = np", "    tau = " + _TAU + "\n    M = np"),
 )
 
+_wrong(
+    "force_at_world_origin",
+    "You let the force act at the world's origin; `xfrc_applied` acts at the body's centre of "
+    "mass, `xipos`.",
+    (
+        "mujoco.mj_jacBodyCom(model, data, jacp, jacr, body)",
+        "mujoco.mj_jac(model, data, jacp, jacr, np.zeros(3), body)",
+    ),
+)
+_wrong(
+    "torque_in_body_axes",
+    "You turn the torque by the body's frame; `xfrc_applied` is given along world axes already.",
+    ("jacr.T @ torque", "jacr.T @ (data.xmat[body].reshape(3, 3) @ torque)"),
+)
+_wrong(
+    "free_bodies_only",
+    "You write a body's row into its six dofs: only a free body has them (and not even its own "
+    "axes are the world's). Use the Jacobian of the centre of mass.",
+    (
+        _CART,
+        "        joint = model.body_jntadr[body]\n"
+        "        if joint >= 0 and model.jnt_type[joint] == 0:\n"
+        "            first = model.jnt_dofadr[joint]\n"
+        "            tau[first:first + 6] += data.xfrc_applied[body]\n",
+    ),
+)
+_wrong(
+    "gravity_twice",
+    "You add gravity once more: `qfrc_bias` holds it already.",
+    (_CART, _CART + "        tau += jacp.T @ (model.body_mass[body] * model.opt.gravity)\n"),
+)
+
 _right = variants(exercise)
 _right(
     "by_apply_ft_and_solve_m",

@@ -131,13 +131,19 @@ class _Talk:
 
     def forward(self, *args):
         """The results of `forward`, those that are asked for."""
-        result = self.door.method(self.handle, "forward", *args).result()
+        outcome = self.door.method(self.handle, "forward", *args)
+        result = outcome.result()
         if not isinstance(result, dict):
             raise refuse("forward must return a dict")
         missing = [key for key in KEYS if key not in result]
         if missing:
             raise refuse(f"forward's dict lacks {', '.join(missing)}")
-        return {key: result[key] for key in KEYS}
+        given = zip(args, outcome.args_after, strict=True)
+        return {
+            **{key: result[key] for key in KEYS},
+            "arguments as they were": all(np.array_equal(a, b) for a, b in given),
+            "xpos is a copy": 0 not in outcome.aliases,
+        }
 
     def step(self, dt):
         value = self.door.method(self.handle, "step", dt).result()
@@ -174,13 +180,21 @@ def _mechanism(seed, *, row=True):
     return built, state
 
 
+_ENTRIES = each(
+    {
+        **dict.fromkeys(KEYS, close(1e-9, 1e-9)),
+        "arguments as they were": same(),
+        "xpos is a copy": same(),
+    }
+)
+
+
 def _results(label, built, *states):
     def run(door):
         talk = _Talk(door, *built)
         return [talk.forward(*state) for state in states]
 
-    entries = each(dict.fromkeys(KEYS, close(1e-9, 1e-9)))
-    return script(label, run, compare=each(entries))
+    return script(label, run, compare=each(_ENTRIES))
 
 
 @exercise.part("the results of forward", points=2)
@@ -216,8 +230,7 @@ def _after_change(label, built, first, *then):
             seen.append((talk.forward(*state), talk.count()))
         return seen
 
-    entries = each((each(dict.fromkeys(KEYS, close(1e-9, 1e-9))), same()))
-    return script(label, run, compare=each(entries))
+    return script(label, run, compare=each(each((_ENTRIES, same()))))
 
 
 @exercise.part("a stage whose inputs did not change is not run again", points=2)
@@ -235,6 +248,13 @@ def caching():
         _after_change("q and v changed", worked, REST, _changed(REST, q=q, v=v)),
         _after_change("v and f changed", worked, REST, _changed(REST, v=v, f=f)),
         _after_change("everything changed", worked, REST, (q, v, f, v, q)),
+        _after_change("f changed a little", worked, MOVING, _changed(MOVING, f=MOVING[2] + 1e-6)),
+        _after_change(
+            "f changed, its generalized force not",
+            (M, _array([1, 0], [0, 1], [1, 1]), BIAS, J),
+            _changed(REST, f=_array(1, 2, 3)),
+            _changed(REST, f=_array(2, 3, 2)),
+        ),
     ]
     for seed in range(20, 24):
         built, state = _mechanism(seed)
@@ -523,6 +543,74 @@ _wrong(
     (
         "not all(map(np.array_equal, before, inputs))",
         "not all(a[:1] == b[:1] for a, b in zip(before, inputs))",
+    ),
+)
+
+_wrong(
+    "step_goes_further",
+    "Your step keeps the new state and starts from it the next time: it must start from the last "
+    "`forward`, however often it is called.",
+    (
+        '        self.stage("position"',
+        "        self.q, self.v = np.array(q, dtype=float), np.array(v, dtype=float)\n"
+        '        self.stage("position"',
+    ),
+    (
+        '        v = self.cache["v"] + dt * self.cache["qacc"]\n'
+        '        return self.cache["xpos"] + dt * v, v\n',
+        '        self.v = self.v + dt * self.cache["qacc"]\n'
+        "        self.q = self.q + dt * self.v\n"
+        "        return self.q, self.v\n",
+    ),
+)
+_wrong(
+    "step_exchanged",
+    "Your step returns (v, q); (q, v) is asked for.",
+    ('self.cache["xpos"] + dt * v, v\n', 'v, self.cache["xpos"] + dt * v\n'),
+)
+_wrong(
+    "row_without_inverse_mass",
+    "The row's force acts through M^-1: qacc = qacc_smooth + M^-1 J^T force.",
+    ("a + y * force}", "a + self.J * force}"),
+)
+_wrong(
+    "shared_by_all",
+    "Your caches belong to the class: every instance of it reads the results of another. Make "
+    "them in `__init__`.",
+    ("class StagedPipeline:\n", "class StagedPipeline:\n    inputs, cache = {}, {}\n\n"),
+    ("        self.inputs = {}\n        self.cache = {}\n", ""),
+)
+_wrong(
+    "force_compared",
+    "You run the acceleration again when `f` changed although `qfrc_actuator` did not: with more "
+    "actuators than dofs several `f` give one generalized force, and that is what it depends on.",
+    (
+        '[self.cache["qfrc_actuator"], passive, applied], self.acceleration',
+        "[f, passive, applied],\n"
+        '            lambda f, p, t: self.acceleration(self.cache["qfrc_actuator"], p, t)',
+    ),
+)
+_wrong(
+    "compares_loosely",
+    "You take inputs that differ a little (np.allclose) for the same: the results are then those "
+    "of other inputs. Compare with np.array_equal.",
+    ("not all(map(np.array_equal,", "not all(map(np.allclose,"),
+)
+_wrong(
+    "changes_inputs",
+    "You change an array that was given to `forward`; work on copies.",
+    (
+        '        self.stage("position"',
+        '        passive += applied\n        applied = 0 * applied\n        self.stage("position"',
+    ),
+)
+_wrong(
+    "xpos_is_the_argument",
+    "`xpos` is the very array `q` that was given: whoever changes the one changes the other. "
+    "Return a copy.",
+    (
+        "return {key: np.copy(value) for key, value in self.cache.items()}",
+        'return {**self.cache, "xpos": q}',
     ),
 )
 
