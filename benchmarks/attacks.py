@@ -155,15 +155,17 @@ class Verdict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--only", default="", metavar="WORDS", help="attacks whose name has them")
+    parser.add_argument(
+        "--only", default="", metavar="WORDS", help="attacks whose kind and name have them"
+    )
     parser.add_argument("--ours", action="store_true", help="without stock nbgrader")
     options = parser.parse_args()
-    chosen = [a for a in ATTACKS if options.only in a.name]
+    chosen = [a for a in ATTACKS if options.only in f"{a.kind}: {a.name}"]
     head = f"{'points':>7}{'read':>9}{'changed':>9}{'next':>9}"
     print(f"{'':<50}|{'stock nbgrader 0.9.6':^34}|{'ours':^34}")
     print(f"{'attack':<50}|{head}|{head}")
     rows = []
-    with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
+    with _folder() as folder:
         made = None if options.ours else pristine(Path(folder, "pristine"))
         with our_grader() as grade, contextlib.closing(Stock()) as nbgrader:
             for number, attack in enumerate(chosen):
@@ -214,6 +216,20 @@ def our_grader() -> Any:
         server.close()
 
 
+@contextlib.contextmanager
+def _folder() -> Any:
+    folder = tempfile.mkdtemp(prefix="attacks-")
+    try:
+        yield folder
+    finally:
+        _remove(Path(folder))
+
+
+def _remove(folder: Path) -> None:
+    # `rm` copes with folders nested deeper than Python's recursion goes.
+    subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
+
+
 def by_ours(attack: Attack, grade: Any, world: Path) -> Verdict:
     build_world(world)
     before = _state(world)
@@ -221,7 +237,7 @@ def by_ours(attack: Attack, grade: Any, world: Path) -> Verdict:
     text = yard.shown(graded)
     changed = _state(world) != before
     following = grade(yard.notebook())
-    shutil.rmtree(world, ignore_errors=True)
+    _remove(world)
     return Verdict(graded.points, SECRET in text, changed, following.points != yard.FULL)
 
 
@@ -287,7 +303,7 @@ def by_stock(attack: Attack, stock: Stock, made: Path, world: Path) -> Verdict:
         cells = json.loads(output.read_text())["cells"]
         text = json.dumps([cell.get("outputs", []) for cell in cells])
     points, honest = _stock_points(world, "mallory"), _stock_points(world, "zoe")
-    shutil.rmtree(world, ignore_errors=True)
+    _remove(world)
     return Verdict(points, SECRET in text, changed, honest != yard.FULL)
 
 
@@ -312,7 +328,9 @@ def _state(world: Path) -> Any:
     import sqlite3
 
     written = ("autograded", "gradebook.db", "submitted/mallory", ".nbgrader.log")
-    files = {k: v for k, v in snapshot(world).items() if not k.startswith(written)}
+    files = {
+        k: v for k, v in snapshot(world, skip="autograded").items() if not k.startswith(written)
+    }
     files = {k: v for k, v in files.items() if not k.endswith(("__pycache__", ".log"))}
     tables: list[Any] = []
     query = "select name from sqlite_master where name = 'forged'"

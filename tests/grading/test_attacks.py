@@ -38,14 +38,18 @@ def build_world(root: Path) -> Path:
     return root
 
 
-def snapshot(root: Path) -> dict[str, tuple[str, int, int, int]]:
-    """Every file beneath, with its content, mode, owner and time."""
+def snapshot(root: Path, skip: str = "") -> dict[str, tuple[str, int, int, int]]:
+    """Every file beneath, with its content, mode, owner and time; without folders named `skip`."""
     found = {}
-    for path in sorted(root.rglob("*")):
-        about = path.lstat()
-        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        key = str(path.relative_to(root))
-        found[key] = (content, about.st_mode, about.st_uid, about.st_mtime_ns if content else 0)
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != skip)
+        for name in (*folders, *names):
+            path = Path(folder, name)
+            about = path.lstat()
+            content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            key = str(path.relative_to(root))
+            time_ns = about.st_mtime_ns if content else 0
+            found[key] = (content, about.st_mode, about.st_uid, time_ns)
     return found
 
 
