@@ -778,3 +778,67 @@ def by_index_arrays():
                 getattr(new_data, field)[[new[field][key] for key in keys]] = source
         new_data.time = old_data.time
         mujoco.mj_forward(new_model, new_data)
+
+
+_UNNAMED_TOO = (
+    "matches_unnamed",
+    "Unnamed joints and actuators are matched with each other by their empty names. They cannot be "
+    "told apart, so they are not carried.",
+)
+_FROM_NEW_SIDE = """\
+def carry_state(old_model, old_data, new_model, new_data):
+    new_data.time = old_data.time
+    joints = {old_model.joint(i).name: i for i in range(old_model.njnt)%s}
+    for j in range(new_model.njnt):
+        i = joints.get(new_model.joint(j).name)
+        if i is None or old_model.jnt_type[i] != new_model.jnt_type[j]:
+            continue
+        nq, nv = [(7, 6), (4, 3), (1, 1), (1, 1)][new_model.jnt_type[j]]
+        q, p = old_model.jnt_qposadr[i], new_model.jnt_qposadr[j]
+        v, u = old_model.jnt_dofadr[i], new_model.jnt_dofadr[j]
+        new_data.qpos[p : p + nq] = old_data.qpos[q : q + nq]
+        new_data.qvel[u : u + nv] = old_data.qvel[v : v + nv]
+    actuators = {old_model.actuator(i).name: i for i in range(old_model.nu)%s}
+    for j in range(new_model.nu):
+        i = actuators.get(new_model.actuator(j).name)
+        if i is None:
+            continue
+        new_data.ctrl[j] = old_data.ctrl[i]
+        n = old_model.actuator_actnum[i]
+        if n == new_model.actuator_actnum[j] and n > 0:
+            a, b = old_model.actuator_actadr[i], new_model.actuator_actadr[j]
+            new_data.act[b : b + n] = old_data.act[a : a + n]
+    mujoco.mj_forward(new_model, new_data)
+"""
+for _joints, _actuators in (
+    ("", " if old_model.actuator(i).name"),
+    (" if old_model.joint(i).name", ""),
+    ("", ""),
+):
+    exercise.misconceptions.append(
+        Implementation(*_UNNAMED_TOO, _FROM_NEW_SIDE % (_joints, _actuators))
+    )
+edited(
+    exercise,
+    "part_of_the_coordinates",
+    "A free joint has seven coordinates, a ball joint four; you carry the first of them only.",
+    ("[(7, 6), (4, 3), (1, 1), (1, 1)]", "[(3, 6), (4, 3), (1, 1), (1, 1)]"),
+)
+edited(
+    exercise,
+    "the_wrong_way",
+    "The state is copied from the new data into the old: `old_data` is the source.",
+    ("old_model", "X_model"),
+    ("new_model", "old_model"),
+    ("X_model", "new_model"),
+    ("old_data", "X_data"),
+    ("new_data", "old_data"),
+    ("X_data", "new_data"),
+    ("(new_model, new_data, old_model, old_data)", "(old_model, old_data, new_model, new_data)"),
+)
+edited(
+    exercise,
+    "stops_at_a_missing_name",
+    "Everything after the first name that one model lacks is left behind: skip it and go on.",
+    ("            continue\n        if new", "            break\n        if new"),
+)

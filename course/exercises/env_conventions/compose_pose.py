@@ -497,3 +497,36 @@ _wrong(
     "The child's position is left out: the result lies at the parent's origin.",
     (" + P.apply(cp)", ""),
 )
+
+
+@exercise.misconception(
+    "The child's position is not turned by the parent, and the quaternions are multiplied in the "
+    "wrong order: the parent's comes first.",
+    id="position_not_rotated",
+)
+def nothing_in_its_place():
+    from scipy.spatial.transform import Rotation
+
+    def compose_pose(parent, child):
+        turn = Rotation.from_quat(child[1]) * Rotation.from_quat(parent[1])
+        return np.add(parent[0], child[0]), turn.as_quat()
+
+
+@exercise.misconception(
+    "You use the inverse of the parent's rotation: it leads from the outer frame to the parent's, "
+    "and the child has to go the other way."
+)
+def inverse_of_the_parent():
+    from scipy.spatial.transform import Rotation
+
+    def compose_pose(parent, child):
+        turn = Rotation.from_quat(parent[1]).inv()
+        return parent[0] + turn.apply(child[0]), (turn * Rotation.from_quat(child[1])).as_quat()
+
+
+@exercise.misconception("A pose is a position and a quaternion; you return the position alone.")
+def position_alone():
+    from scipy.spatial.transform import Rotation
+
+    def compose_pose(parent, child):
+        return parent[0] + Rotation.from_quat(parent[1]).apply(child[0])

@@ -665,3 +665,21 @@ _wrong(
     "command that holds is gear x current position.",
     ("gear * data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]", "0"),
 )
+
+
+_wrong(
+    "hold_at_another_joint",
+    "The position commands are read from the wrong entries of `qpos`. An actuator's index is not "
+    "its joint's address: actuator_trnid, then jnt_qposadr.",
+    ("data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]", "data.qpos[i % model.nq]"),
+)
+_wrong(
+    "keeps_moving",
+    "The velocity command continues the velocity that was measured. The arm has to hold still: it "
+    "becomes 0.",
+    (
+        "    if group == 1:\n            data.ctrl[i] = 0\n",
+        "    if group == 1:\n"
+        "            data.ctrl[i] = data.qvel[model.jnt_dofadr[model.actuator_trnid[i, 0]]]\n",
+    ),
+)

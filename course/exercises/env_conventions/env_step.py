@@ -353,3 +353,29 @@ def resets_first():
         mujoco.mj_forward(model, data)
         mujoco.mj_step2(model, data)
         mujoco.mj_step1(model, data)
+
+
+@exercise.misconception("One call is one step of `opt.timestep`; yours takes many.", id="two_steps")
+def many_steps():
+    def env_step(model, data):
+        for _ in range(10):
+            mujoco.mj_step2(model, data)
+            mujoco.mj_step1(model, data)
+
+
+@exercise.misconception("Only the time moves: `mj_step2` integrates the state.")
+def time_alone_moves():
+    def env_step(model, data):
+        data.time += model.opt.timestep
+        mujoco.mj_forward(model, data)
+
+
+@exercise.misconception(
+    "`xfrc_applied` is cleared after the step. What was applied persists until it is overwritten; "
+    "a step does not own it."
+)
+def clears_wrenches():
+    def env_step(model, data):
+        mujoco.mj_step2(model, data)
+        mujoco.mj_step1(model, data)
+        data.xfrc_applied[:] = 0

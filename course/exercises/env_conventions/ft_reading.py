@@ -529,3 +529,23 @@ _wrong(
     "The signs of the entries are lost (`abs`): a load has a direction.",
     ("np.concatenate([f, t])", "np.abs(np.concatenate([f, t]))"),
 )
+
+
+@exercise.misconception(
+    "`model.site_quat` is given in the site's own body: two sites on different bodies cannot be "
+    "compared by it. Use `data.site_xmat`, which is given in the world."
+)
+def site_in_its_body():
+    from scipy.spatial.transform import Rotation
+
+    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
+        force = -data.sensor(force_sensor).data
+        torque = -data.sensor(torque_sensor).data
+        if frame_site is not None:
+            own = model.site_quat[model.sensor(force_sensor).objid[0]]
+            other = model.site(frame_site).quat
+            turn = Rotation.from_quat(other, scalar_first=True).inv() * Rotation.from_quat(
+                own, scalar_first=True
+            )
+            force, torque = turn.apply(force), turn.apply(torque)
+        return np.concatenate([force, torque])

@@ -332,7 +332,7 @@ def evaluates_afterwards():
 
 
 @exercise.misconception(
-    "A step is taken after the writing. This function writes inputs and nothing else.",
+    "A step or an evaluation follows the writing. This function writes inputs and nothing else.",
     id="evaluates_afterwards",
 )
 def steps_afterwards():

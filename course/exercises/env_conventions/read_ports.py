@@ -654,3 +654,17 @@ _wrong(
         " for i in ids])",
     ),
 )
+
+
+@exercise.misconception(
+    "`ctrl` is what was commanded, in the actuator's own units; the measured torque is "
+    "`qfrc_actuator` at the joint's dof."
+)
+def command_for_torque():
+    def read_joint_ports(model, data, joint_names):
+        ids = [model.joint(name).id for name in joint_names]
+        return {
+            "jnt_pos_msr": data.qpos[model.jnt_qposadr[ids]],
+            "jnt_vel_msr": data.qvel[model.jnt_dofadr[ids]],
+            "jnt_trq_msr": data.ctrl[: len(ids)].copy(),
+        }

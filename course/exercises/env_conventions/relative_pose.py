@@ -430,3 +430,44 @@ _wrong(
         '    if base == "world":\n        return t.xpos.copy(), t.xquat.copy()\n',
     ),
 )
+
+
+@exercise.misconception(
+    "Position and orientation are both turned by the base's rotation; it takes the inverse to "
+    "bring what is given in the world into the base's frame.",
+    id="rotated_by_the_base_itself",
+)
+def both_rotated_by_the_base_itself():
+    from scipy.spatial.transform import Rotation
+
+    def body_pose_in(model, data, base, body):
+        b, t = data.body(base), data.body(body)
+        turn = Rotation.from_quat(b.xquat, scalar_first=True)
+        relative = turn * Rotation.from_quat(t.xquat, scalar_first=True)
+        return turn.apply(t.xpos - b.xpos), relative.as_quat()
+
+
+@exercise.misconception(
+    "`xipos` is the centre of mass; the pose of a body is that of its frame, `xpos`.",
+    id="centre_of_mass",
+)
+def centre_of_the_body():
+    from scipy.spatial.transform import Rotation
+
+    def body_pose_in(model, data, base, body):
+        b, t = data.body(base), data.body(body)
+        turn = Rotation.from_quat(b.xquat, scalar_first=True).inv()
+        relative = turn * Rotation.from_quat(t.xquat, scalar_first=True)
+        return turn.apply(t.xipos - b.xpos), relative.as_quat()
+
+
+@exercise.misconception("The base is always body 1 in your result; `base` says which body it is.")
+def one_base_for_all():
+    from scipy.spatial.transform import Rotation
+
+    def body_pose_in(model, data, base, body):
+        data.body(base)
+        t = data.body(body)
+        turn = Rotation.from_quat(data.xquat[1], scalar_first=True).inv()
+        relative = turn * Rotation.from_quat(t.xquat, scalar_first=True)
+        return turn.apply(t.xpos - data.xpos[1]), relative.as_quat()

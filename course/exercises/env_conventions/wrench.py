@@ -582,3 +582,16 @@ _wrong(
     "Lists are not accepted: turn force, torque and point into arrays with `np.asarray` first.",
     ("np.array(force, float), np.array(torque, float)", "force * 1.0, torque * 1.0"),
 )
+
+
+@exercise.misconception(
+    "`apply_wrench` works the wrench out but does not write it: it belongs into the body's row of "
+    "`data.xfrc_applied`."
+)
+def nothing_written():
+    def wrench_at_com(model, data, body, force, torque, point):
+        arm = np.subtract(point, data.body(body).xipos)
+        return np.concatenate([force, np.add(torque, np.cross(arm, force))])
+
+    def apply_wrench(model, data, body, force, torque, point):
+        return wrench_at_com(model, data, body, force, torque, point)

@@ -611,3 +611,43 @@ _wrong(
     "The command is clamped to a range that is narrower than `ctrlrange`.",
     (_WRITE, "data.ctrl[i] = np.clip(wanted, 0.99 * low, 0.99 * high)"),
 )
+
+
+@exercise.misconception(
+    "The torque is written into `qfrc_applied`: it acts beside the actuator, without its limits, "
+    "and nobody clears it. Write the actuator's `ctrl`."
+)
+def writes_a_joint_force():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        low, high = -np.inf, np.inf
+        if model.actuator_ctrllimited[i]:
+            low, high = model.actuator_ctrlrange[i]
+        data.qfrc_applied[model.jnt_dofadr[model.actuator_trnid[i, 0]]] = torque
+        return bool(command < low or command > high)
+
+
+@exercise.misconception("It takes a step; it has to write the command and nothing else.")
+def steps_too():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / model.actuator_gear[i, 0]
+        clamped = command
+        if model.actuator_ctrllimited[i]:
+            clamped = np.clip(command, *model.actuator_ctrlrange[i])
+        data.ctrl[i] = clamped
+        mujoco.mj_step(model, data)
+        return bool(clamped != command)
+
+
+@exercise.misconception("The gear is a number of one actuator; read `model.actuator_gear`.")
+def gear_of_another():
+    def write_torque(model, data, actuator, torque):
+        i = model.actuator(actuator).id
+        command = torque / 50
+        clamped = command
+        if model.actuator_ctrllimited[i]:
+            clamped = np.clip(command, *model.actuator_ctrlrange[i])
+        data.ctrl[i] = clamped
+        return bool(clamped != command)
