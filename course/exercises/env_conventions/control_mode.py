@@ -683,3 +683,8 @@ _wrong(
         "            data.ctrl[i] = data.qvel[model.jnt_dofadr[model.actuator_trnid[i, 0]]]\n",
     ),
 )
+_wrong(
+    "off_by_one",
+    "The bits are off by one: group k is bit k, `1 << k`, counted from 0.",
+    (_BITS, "(bits & ~7) | (7 & ~(1 << (k + 1)))"),
+)
