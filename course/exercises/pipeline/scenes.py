@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -71,7 +72,12 @@ _MOBILE = """
 
 
 def scene(name: str) -> mujoco.MjModel:
-    """The scene of that name: one of the course, or `mobile`, which students do not see."""
+    """The scene of that name, the caller's own: one of the course, or the unseen `mobile`."""
+    return copy.copy(_compiled(name))
+
+
+@functools.cache
+def _compiled(name: str) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(_MOBILE) if name == "mobile" else load(name)
 
 
