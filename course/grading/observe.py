@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import operator
 import sys
 import time
 import traceback
@@ -69,19 +70,21 @@ def numeric_names(kind: Any) -> frozenset[str]:
 
     Nested structures have dotted paths (`opt.timestep`, `contact.dist`).
     """
-    return frozenset(path for path, _, _ in _fields(kind))
+    return frozenset(path for _, paths, _ in _fields(kind) for path in paths)
 
 
 @functools.cache
-def _fields(kind: Any) -> tuple[tuple[str, str, str], ...]:
-    """`(path, group, name)` of every numeric field."""
+def _fields(kind: Any) -> tuple[tuple[str, tuple[str, ...], Callable[[Any], tuple[Any, ...]]], ...]:
+    """For the structure itself and each nested one: its name, paths, a getter of all values."""
     example = mujoco.MjModel.from_xml_string("<mujoco/>")
     if kind is mujoco.MjData:
         example = mujoco.MjData(example)
-    found = [(name, "", name) for name in _numeric_in(example)]
+    names = tuple(_numeric_in(example))
+    found = [("", names, operator.attrgetter(*names))]
     for group in _NESTED.get(kind, ()):
-        nested = getattr(example, group)
-        found += [(f"{group}.{name}", group, name) for name in _numeric_in(nested)]
+        names = tuple(_numeric_in(getattr(example, group)))
+        paths = tuple(f"{group}.{name}" for name in names)
+        found.append((group, paths, operator.attrgetter(*names)))
     return tuple(found)
 
 
@@ -97,23 +100,21 @@ def _numeric_in(thing: Any) -> Iterator[str]:
 def numeric_fields(thing: Any) -> Iterator[tuple[str, Any]]:
     """Yield `(path, value)` of every numeric field of an `MjModel` or `MjData`; views."""
     kind: Any = type(thing)
-    nested = {group: getattr(thing, group) for group in _NESTED.get(kind, ())}
-    nested[""] = thing
-    for path, group, name in _fields(kind):
-        yield path, getattr(nested[group], name)
+    for group, paths, values in _fields(kind):
+        yield from zip(paths, values(getattr(thing, group) if group else thing), strict=True)
 
 
 def changed_fields(before: Any, after: Any) -> dict[str, np.ndarray]:
     """Fields of `after` that differ, bit for bit, from `before`: `{path: array}` (copies)."""
-    changes = {}
-    for (path, was), (_, new) in zip(numeric_fields(before), numeric_fields(after), strict=True):
-        if isinstance(new, np.ndarray):
-            if new.shape == was.shape and new.tobytes() == was.tobytes():
-                continue
-        elif np.asarray(new).tobytes() == np.asarray(was).tobytes():
-            continue
-        changes[path] = np.array(new)
-    return changes
+    pairs = zip(numeric_fields(before), numeric_fields(after), strict=True)
+    return {path: np.array(new) for (path, was), (_, new) in pairs if not _same_bits(was, new)}
+
+
+def _same_bits(one: Any, other: Any) -> bool:
+    if type(one) is int:
+        return bool(one == other)
+    one, other = np.asarray(one), np.asarray(other)
+    return one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
 class After:
@@ -141,7 +142,7 @@ class After:
     @property
     def changed(self) -> frozenset[str]:
         """Paths of the fields that differ from the original."""
-        return frozenset(self._changes)
+        return frozenset(self.changes)
 
     @property
     def changes(self) -> dict[str, np.ndarray]:
@@ -155,7 +156,7 @@ class After:
         """
         if self._whole is None:
             self._whole = copy.copy(self._base)
-            real = [path for path, value in self._changes.items() if value.dtype.kind == "f"]
+            real = [path for path, value in self.changes.items() if value.dtype.kind == "f"]
             self.apply_to(self._whole, real)
         return self._whole
 
@@ -165,7 +166,7 @@ class After:
         Fields of another shape (constraint rows, contacts) and read-only ones are left out;
         `fields` limits what is written.
         """
-        for path, value in self._changes.items():
+        for path, value in self.changes.items():
             if fields is not None and path not in fields:
                 continue
             owner: Any = target
@@ -181,6 +182,28 @@ class After:
                     setattr(owner, name, value.item())
                 except (AttributeError, TypeError):
                     continue  # a size or counter that MuJoCo keeps to itself
+
+
+class Left(After):
+    """As `After`, where what the call left is at hand: what changed is worked out when asked."""
+
+    def __init__(self, base: Any, left: Any) -> None:
+        super().__init__(base, {})
+        self._left = self._whole = left
+        self._compared = False
+
+    @property
+    def changes(self) -> dict[str, np.ndarray]:
+        if not self._compared:
+            if self._left.__getstate__() != self._base.__getstate__():
+                self._changes = changed_fields(self._base, self._left)
+            self._compared = True
+        return dict(self._changes)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._left, name)
+        # A copy: a view would keep all of the data alive.
+        return np.array(value) if isinstance(value, np.ndarray) else value
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
