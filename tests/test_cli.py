@@ -207,6 +207,8 @@ def test_an_interrupted_command_leaves_no_process_behind(tmp_path, how, status):
             stdout=said,
             stderr=said,
             start_new_session=True,
+            # A test run started in the background of a script inherits an ignored Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
     deadline = time.monotonic() + 60
     below = {}
