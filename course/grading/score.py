@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mujoco
@@ -18,7 +18,7 @@ import numpy as np
 
 from course.exercises.compare import Mismatch, show
 from course.exercises.exercise import FROM_REFERENCE, Case, Exercise, Part
-from course.grading import by_hand
+from course.grading import by_hand, known
 from course.grading.door import AnswerFailed, Door, Listening, LocalDoor, Outcome
 from course.grading.observe import After, Error
 from course.grading.symptoms import symptom
@@ -190,6 +190,7 @@ class Prepared:
     exercise: Exercise
     parts: tuple[tuple[Part, tuple[Case, ...]], ...]
     expected: dict[int, Observation]
+    lesson: str = ""  # of the course's own lessons, whose misconceptions' outcomes are kept
 
     @functools.cached_property
     def cases(self) -> dict[int, Case]:
@@ -199,20 +200,29 @@ class Prepared:
     @functools.cached_property
     def wrong(self) -> tuple[Wrong, ...]:
         """What every misconception shows at every case; worked out at the first wrong answer."""
-        cases = list(self.cases.values())
+        keys = list(self.cases)
+        if self.lesson:
+            shown = known.recalled(self.lesson, self.exercise.id, self._shown)
+        else:
+            shown = self._shown()
         found = []
+        for misconception, observations in zip(self.exercise.misconceptions, shown, strict=True):
+            seen = dict(zip(keys, observations, strict=True))
+            fails = frozenset(
+                key for key in keys if judge(self.cases[key], seen[key], self.expected[key])
+            )
+            found.append(Wrong(misconception.id, misconception.text, seen, fails))
+        return tuple(found)
+
+    def _shown(self) -> list[list[Observation]]:
+        """For every misconception what it shows at every case, in order."""
+        cases = list(self.cases.values())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a misconception may well divide by zero
-            for misconception in self.exercise.misconceptions:
-                door = LocalDoor(misconception.namespace())
-                seen = dict(zip(self.cases, observe_all(cases, door), strict=True))
-                fails = frozenset(
-                    key
-                    for key, case in self.cases.items()
-                    if judge(case, seen[key], self.expected[key])
-                )
-                found.append(Wrong(misconception.id, misconception.text, seen, fails))
-        return tuple(found)
+            return [
+                observe_all(cases, LocalDoor(misconception.namespace()))
+                for misconception in self.exercise.misconceptions
+            ]
 
 
 def _key(case: Case) -> int:
@@ -223,7 +233,7 @@ def _key(case: Case) -> int:
 def _prepared(lesson: str, exercise_id: str) -> Prepared:
     from course.exercises import lesson as find_lesson
 
-    return prepare(find_lesson(lesson).exercise(exercise_id))
+    return replace(prepare(find_lesson(lesson).exercise(exercise_id)), lesson=lesson)
 
 
 def prepared(lesson: str, exercise_id: str) -> Prepared:
