@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import itertools
 import json
 import os
 import select
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,6 +90,41 @@ def require_sandbox(trust_submissions: bool) -> None:
         )
 
 
+_Kept = tuple[bytes, list[tuple[int, bytes, Any]]]
+
+
+class PackedCases:
+    """Arguments that every submission is given, packed once; and numbers for models.
+
+    Both hold what is in use again and again; when there is too much of it they start anew.
+    """
+
+    def __init__(self, most_cases: int = 4096, most_models: int = 256) -> None:
+        self._most_cases, self._most_models = most_cases, most_models
+        self._cases: dict[int, tuple[tuple[Any, ...], _Kept]] = {}
+        self._numbers: dict[bytes, tuple[int, bytes]] = {}
+        self._next = itertools.count()
+
+    def get(self, args: tuple[Any, ...]) -> _Kept | None:
+        """What was kept for these very arguments (the same tuple)."""
+        kept = self._cases.get(id(args))
+        return None if kept is None else kept[1]
+
+    def put(self, args: tuple[Any, ...], packed: _Kept) -> None:
+        """Keep packed arguments, and with them the tuple, so that its identity stays its own."""
+        if len(self._cases) >= self._most_cases:
+            self._cases.clear()
+        self._cases[id(args)] = (args, packed)
+
+    def number(self, content: bytes) -> tuple[int, bytes]:
+        """The number of a model of these bytes, never given to another; and the bytes, once."""
+        if content not in self._numbers:
+            if len(self._numbers) >= self._most_models:
+                self._numbers.clear()
+            self._numbers[content] = (next(self._next), content)
+        return self._numbers[content]
+
+
 class ForkServer:
     """A warm process that forks a student process for each submission.
 
@@ -95,12 +132,14 @@ class ForkServer:
       trust_submissions: run them even where they cannot be confined.
 
     Attributes:
+      cases: packed arguments of hidden tests, for all of its children.
       home: its folder, with the scratch folders of its children; it removes it when it ends.
     """
 
     def __init__(self, *, trust_submissions: bool = False) -> None:
         require_sandbox(trust_submissions)
         self._trust = trust_submissions
+        self.cases = PackedCases()
         self._owner = os.getpid()
         self.home = tempfile.mkdtemp(prefix="mjcourse-")
         self._control, theirs = socket.socketpair()
@@ -288,7 +327,7 @@ class Student:
 
     Attributes:
       spent: seconds that it has used, as its clocks count them.
-      models: the numbers of the models that it has, by their bytes.
+      models: the numbers of the models that it has.
     """
 
     def __init__(
@@ -299,12 +338,12 @@ class Student:
         scratch: str,
         limits: Limits,
     ) -> None:
-        self._server, self._channel, self._limits = server, channel, limits
+        self.server, self._channel, self._limits = server, channel, limits
         self.process_id, self.scratch = process_id, scratch
         self._reader = wire.Reader(_REPLY_BYTES)
         self.ended = False
         self.spent = 0.0
-        self.models: dict[bytes, int] = {}
+        self.models: set[int] = set()
 
     def check_confined(self) -> None:
         """Read the process's first message.
@@ -409,7 +448,7 @@ class Student:
             return 0
         self.ended = True
         self._channel.close()
-        status = self._server.end()
+        status = self.server.end()
         _remove(self.scratch)
         return status
 
@@ -466,13 +505,22 @@ class WireDoor:
         self.blinded = False
 
     def call(self, function: str, *args: Any) -> Outcome:
-        return self.call_many(function, [args])[0]
+        return self._call(function, [args], _Talk.arguments)[0]
 
     def call_many(self, function: str, batch: Sequence[tuple[Any, ...]]) -> list[Outcome]:
+        # These are an exercise's own cases, the same for every submission.
+        return self._call(function, batch, _Talk.kept_arguments)
+
+    def _call(
+        self,
+        function: str,
+        batch: Sequence[tuple[Any, ...]],
+        arguments: Callable[[_Talk, tuple[Any, ...]], bytes],
+    ) -> list[Outcome]:
         name, deep = wire.pack(function), wire.pack(self._deep)
 
         def ask(talk: _Talk) -> None:
-            packed = [wire.frame(0, *map(talk.packed, args)) for args in batch]
+            packed = [arguments(talk, args) for args in batch]
             talk.student.send(messages.CALL, name, deep, *packed)
 
         return self._asked(ask, batch)
@@ -482,7 +530,7 @@ class WireDoor:
 
     def method(self, handle: Handle, name: str, *args: Any) -> Outcome:
         def ask(talk: _Talk) -> None:
-            packed = wire.frame(0, *map(talk.packed, args))
+            packed = talk.arguments(args)
             talk.student.send(
                 messages.METHOD,
                 wire.pack(handle.number),
@@ -574,29 +622,59 @@ class _Talk:
     def number(self, function: Callable[..., Any], whole: bool) -> int:
         return self.callbacks.number(function, whole)
 
-    def packed(self, arg: Any) -> bytes:
-        return wire.pack(arg, self._special, _WIDE)
+    def arguments(self, args: tuple[Any, ...]) -> bytes:
+        """The arguments of one call, packed; models that are new to the process are sent."""
+        packed, models, _ = self._pack(args, compress=False)
+        self._send(models)
+        return packed
 
-    def _special(self, value: Any) -> list[Any] | None:
-        if isinstance(value, mujoco.MjModel):
-            return [wire.MODEL, self._known(value)]
-        if isinstance(value, mujoco.MjData):
-            return [wire.DATA, self._known(value.model), wire.data_tail(value)]
-        if isinstance(value, Handle):
-            return [wire.HANDLE, value.number]
-        if callable(value):
-            return [wire.CALLBACK, self.number(value, False)]
-        raise TypeError(f"a {type(value).__name__} does not cross the door")
+    def kept_arguments(self, args: tuple[Any, ...]) -> bytes:
+        """As `arguments`, for arguments that are given to every submission: packed once."""
+        kept = self.student.server.cases.get(args)
+        if kept is None:
+            packed, models, keep = self._pack(args, compress=True)
+            kept = (packed, models)
+            if keep:
+                self.student.server.cases.put(args, kept)
+        self._send(kept[1])
+        return kept[0]
 
-    def _known(self, model: Any) -> int:
-        """The number of the model in the student process, which is sent it when it is new."""
-        content = model.__getstate__()
-        numbers = self.student.models
-        if content not in numbers:
-            numbers[content] = len(numbers)
-            self.student.send(messages.MODEL, wire.pack(numbers[content]), content)
-        self._models[numbers[content]] = model
-        return numbers[content]
+    def _send(self, models: Sequence[tuple[int, bytes, Any]]) -> None:
+        for number, content, model in models:
+            if number not in self.student.models:
+                self.student.models.add(number)
+                self.student.send(messages.MODEL, wire.pack(number), content)
+            self._models[number] = model
+
+    def _pack(
+        self, args: tuple[Any, ...], compress: bool
+    ) -> tuple[bytes, list[tuple[int, bytes, Any]], bool]:
+        """Packed arguments, the models in them, and whether they mean the same to every process."""
+        models: list[tuple[int, bytes, Any]] = []
+        same = True
+
+        def number(model: Any) -> int:
+            found, content = self.student.server.cases.number(model.__getstate__())
+            models.append((found, content, model))
+            return found
+
+        def special(value: Any) -> list[Any] | None:
+            nonlocal same
+            if isinstance(value, mujoco.MjModel):
+                return [wire.MODEL, number(value)]
+            if isinstance(value, mujoco.MjData):
+                tail = wire.data_tail(value)
+                content = zlib.compress(tail, 1) if compress else tail
+                return [wire.DATA, number(value.model), content, compress]
+            same = False
+            if isinstance(value, Handle):
+                return [wire.HANDLE, value.number]
+            if callable(value):
+                return [wire.CALLBACK, self.number(value, False)]
+            raise TypeError(f"a {type(value).__name__} does not cross the door")
+
+        packed = wire.frame(0, *(wire.pack(arg, special, _WIDE) for arg in args))
+        return packed, models, same
 
     def _model_of(self, number: int) -> Any:
         if number not in self._models:

@@ -25,7 +25,7 @@ from typing import Any
 
 # The modules that the student's side is made of, loaded without the rest of the course.
 _PACKAGE = "student_side"
-_MODULES = ("observe", "wire", "messages", "watch", "sandbox", "runner")
+_MODULES = ("observe", "wire", "messages", "watch", "sandbox", "given", "runner")
 
 
 def load(name: str) -> types.ModuleType:

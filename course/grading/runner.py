@@ -30,6 +30,7 @@ from traitlets import Type
 from traitlets.config import Config
 
 from . import messages, wire
+from .given import NOTHING, WIDE, Given, SentModel, pair_models_with_data
 from .observe import (
     Error,
     Handle,
@@ -255,10 +256,10 @@ class Runner:
         self._shell, self._watch = template.shell, template.watch
         self._channel, self._reader = channel, wire.Reader(1 << 30)
         self._outputs = Outputs()
-        self._models: dict[int, _Model] = {}
+        self._models: dict[int, SentModel] = {}
         self._instances: list[Any] = []
         self._bound: dict[str, Any] = {}
-        self._given: list[_Given] = []
+        self._given: list[Given] = []
 
     def serve(self) -> None:
         """Answer messages until the grader hangs up."""
@@ -319,15 +320,16 @@ class Runner:
     # Calls
 
     def _take_model(self, number: bytes, content: bytes) -> None:
-        self._models[wire.unpack(number)] = _Model(content)
+        self._models[wire.unpack(number)] = SentModel(content)
 
     def _call(self, function: bytes, deep: bytes, *batch: bytes) -> None:
-        name = wire.unpack(function)
-        for arguments in batch:
-            if name in self._shell.user_ns:
-                self._run(self._shell.user_ns[name], _parts(arguments), wire.unpack(deep))
-            else:
-                self._undefined(name)
+        name, watched = wire.unpack(function), wire.unpack(deep)
+        with self._collected():
+            for arguments in batch:
+                if name in self._shell.user_ns:
+                    self._run(self._shell.user_ns[name], _parts(arguments), watched)
+                else:
+                    self._undefined(name)
 
     def _undefined(self, name: str) -> None:
         self._outcome(Error(("NameError", "Exception"), f"{name} is not defined"))
@@ -341,22 +343,22 @@ class Runner:
 
     def _method(self, number: bytes, name: bytes, deep: bytes, arguments: bytes) -> None:
         instance, method = self._instances[wire.unpack(number)], wire.unpack(name)
-        self._run(
-            lambda *given: getattr(instance, method)(*given),
-            _parts(arguments),
-            wire.unpack(deep),
-        )
+        call = lambda *given: getattr(instance, method)(*given)  # noqa: E731
+        with self._collected():
+            self._run(call, _parts(arguments), wire.unpack(deep))
 
     def _attribute(self, number: bytes, name: bytes) -> None:
         instance, attribute = self._instances[wire.unpack(number)], wire.unpack(name)
-        self._run(lambda: getattr(instance, attribute), [], False)
+        with self._collected():
+            self._run(lambda: getattr(instance, attribute), [], False)
 
     def _run(self, function: Any, arguments: Sequence[bytes], deep: bool) -> None:
-        given = [_Given(self, packed) for packed in arguments]
+        given = [Given(packed, self._models, self._other) for packed in arguments]
+        pair_models_with_data(given)
         self._given = given
         values = tuple(g.value for g in given)
-        packed, routines, blinded = wire.pack(None), [], False
-        with self._collected(), self._watch.recording(deep) as record:
+        packed = NOTHING
+        with self._watch.recording(deep) as record:
             value: Any
             error: BaseException | None
             try:
@@ -374,9 +376,12 @@ class Runner:
         described = None if error is None else describe_error(error)
         if error is not None:
             aliases = frozenset()
-        after = [g.after() for g in given]
+        after = [g.after(self._pack_argument) for g in given]
         self._given = []
         self._outcome(described, packed, after, aliases, routines, elapsed, blinded)
+
+    def _pack_argument(self, value: Any) -> bytes:
+        return wire.pack(value, self._instance, WIDE)
 
     def _outcome(
         self,
@@ -393,7 +398,7 @@ class Runner:
         self._send(
             messages.OUTCOME,
             wire.pack(notes),
-            wire.pack(None) if value is None else value,
+            NOTHING if value is None else value,
             *after,
         )
 
@@ -414,13 +419,13 @@ class Runner:
         self._instances.append(value)
         return [wire.HANDLE, len(self._instances) - 1, kind.__name__[:80]]
 
-    def instance(self, number: int) -> Any:
-        return self._instances[number]
-
-    # Models and data, by number
-
-    def model(self, number: int) -> _Model:
-        return self._models[number]
+    def _other(self, kind: int, rest: Sequence[Any]) -> Any:
+        """An argument that is a callback, or an instance that an earlier call returned."""
+        if kind == wire.CALLBACK:
+            return self.stub(rest[0])
+        if kind == wire.HANDLE:
+            return self._instances[rest[0]]
+        raise wire.WireError(f"kind {kind}")
 
     # Functions of the grader's
 
@@ -464,19 +469,19 @@ class Runner:
         value, error, *changed = parts
         for place, content in zip(changed[::2], changed[1::2], strict=True):
             target = args[wire.unpack(place)]
-            model = self.model(self._number_of(target.model))
-            mujoco.mj_copyData(target, target.model, model.data(content))
+            arrived = self._models[self._number_of(target.model)].data(content)
+            mujoco.mj_copyData(target, target.model, arrived)
         failure = wire.unpack(error)
         if failure is not None:
             kind_name, message = failure
             raise _exception(kind_name)(message)
-        return wire.unpack(value, _no_special, _WIDE)
+        return wire.unpack(value, None, WIDE)
 
     def _reference(self, value: Any) -> list[Any] | None:
         """An argument of a callback: a model or data by what it came from and what changed."""
         if isinstance(value, mujoco.MjModel):
             number = self._number_of(value)
-            return [wire.MODEL, number, _fields(self.model(number).changes())]
+            return [wire.MODEL, number, _fields(self._models[number].changes(value))]
         if isinstance(value, mujoco.MjData):
             for place, given in enumerate(self._given):
                 if given.value is value:
@@ -487,6 +492,9 @@ class Runner:
         return self._instance(value)
 
     def _number_of(self, model: Any) -> int:
+        for given in self._given:
+            if isinstance(given.value, mujoco.MjData) and given.value.model is model:
+                return given.number
         for number, known in self._models.items():
             if known.model is model:
                 return number
@@ -494,16 +502,10 @@ class Runner:
 
 
 _MISSING = object()
-# The grader's own values may be large.
-_WIDE = wire.Bounds(bytes=1 << 29, entries=10_000_000)
 
 
 def _fields(changes: Mapping[str, np.ndarray]) -> bytes:
     return wire.pack(dict(changes))
-
-
-def _no_special(kind: int, rest: Sequence[Any]) -> Any:
-    raise wire.WireError(f"kind {kind} is not expected here")
 
 
 def _parts(packed: bytes) -> list[bytes]:
@@ -515,40 +517,6 @@ def _parts(packed: bytes) -> list[bytes]:
     return message[1]
 
 
-class _Model:
-    """A model of the grader's, as it came and as the answer's code sees it.
-
-    Args:
-      content: its bytes, as `MjModel.__getstate__` gives them in the grader.
-    """
-
-    def __init__(self, content: bytes) -> None:
-        self.original = content
-        self._light: bytes | None = None
-        self.renew()
-
-    def renew(self) -> None:
-        """Make the model as it was."""
-        self.model = mujoco.MjModel.__new__(mujoco.MjModel)
-        self.model.__setstate__(self.original)
-
-    def changes(self) -> dict[str, np.ndarray]:
-        """The fields that differ from what came."""
-        if self.model.__getstate__() == self.original:
-            return {}
-        before = mujoco.MjModel.__new__(mujoco.MjModel)
-        before.__setstate__(self.original)
-        return changed_fields(before, self.model)
-
-    def data(self, tail: bytes) -> Any:
-        """Data of this model from the part of its bytes that follows the model's."""
-        if self._light is None:
-            self._light = wire.without_textures(self.original)
-        data = mujoco.MjData.__new__(mujoco.MjData)
-        data.__setstate__(wire.DATA_MARK + self._light + tail)
-        return data
-
-
 def _exception(kind: str) -> type[Exception]:
     """The built-in exception of that name, else `RuntimeError`."""
     import builtins
@@ -557,60 +525,6 @@ def _exception(kind: str) -> type[Exception]:
     if isinstance(found, type) and issubclass(found, Exception):
         return found
     return RuntimeError
-
-
-class _Given:
-    """One argument of a call: its value here, and what it was before."""
-
-    def __init__(self, runner: Runner, packed: bytes) -> None:
-        self._runner, self._packed = runner, packed
-        self._special_inside = False
-        self._number = -1
-        self._tail = b""
-        self.before: Any = None
-        self.value = wire.unpack(packed, self._special, _WIDE)
-
-    def _special(self, kind: int, rest: Sequence[Any]) -> Any:
-        self._special_inside = True
-        if kind == wire.MODEL:
-            self._number = rest[0]
-            return self._runner.model(self._number).model
-        if kind == wire.DATA:
-            number, self._tail = rest
-            known = self._runner.model(number)
-            data = mujoco.MjData(known.model)
-            self.before = known.data(self._tail)
-            mujoco.mj_copyData(data, known.model, self.before)
-            return data
-        if kind == wire.CALLBACK:
-            return self._runner.stub(rest[0])
-        if kind == wire.HANDLE:
-            return self._runner.instance(rest[0])
-        raise wire.WireError(f"kind {kind}")
-
-    def after(self) -> bytes:
-        """Packed: `None` when it is as it was, `(value,)`, or the fields that changed."""
-        try:
-            if isinstance(self.value, mujoco.MjData):
-                if wire.data_tail(self.value) == self._tail:
-                    return wire.pack(None)
-                changes = changed_fields(self.before, self.value)
-                return wire.pack(changes or None)
-            if isinstance(self.value, mujoco.MjModel):
-                return wire.pack(self._model_changes() or None)
-            if self._special_inside:
-                return wire.pack(None)
-            now = wire.pack(self.value, self._runner._instance, _WIDE)
-            return wire.pack(None) if now == self._packed else wire.pack((self.value,))
-        except Exception:
-            return wire.pack((Unsupported("value that does not cross"),))
-
-    def _model_changes(self) -> dict[str, np.ndarray]:
-        known = self._runner.model(self._number)
-        changes = known.changes()
-        if changes:
-            known.renew()
-        return changes
 
 
 __all__ = ["Handle", "Runner", "Shell", "Template"]
