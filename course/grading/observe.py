@@ -106,15 +106,21 @@ def numeric_fields(thing: Any) -> Iterator[tuple[str, Any]]:
 
 def changed_fields(before: Any, after: Any) -> dict[str, np.ndarray]:
     """Fields of `after` that differ, bit for bit, from `before`: `{path: array}` (copies)."""
-    pairs = zip(numeric_fields(before), numeric_fields(after), strict=True)
-    return {path: np.array(new) for (path, was), (_, new) in pairs if not _same_bits(was, new)}
-
-
-def _same_bits(one: Any, other: Any) -> bool:
-    if type(one) is int:
-        return bool(one == other)
-    one, other = np.asarray(one), np.asarray(other)
-    return one.shape == other.shape and one.tobytes() == other.tobytes()
+    kind: Any = type(after)
+    changes = {}
+    for group, paths, values in _fields(kind):
+        old = values(getattr(before, group) if group else before)
+        new = values(getattr(after, group) if group else after)
+        for path, was, now in zip(paths, old, new, strict=True):
+            if type(now) is np.ndarray:
+                if now.shape != was.shape or now.tobytes() != was.tobytes():
+                    changes[path] = now.copy()
+            elif type(now) is int:
+                if now != was:
+                    changes[path] = np.array(now)
+            elif np.asarray(now).tobytes() != np.asarray(was).tobytes():
+                changes[path] = np.array(now)
+    return changes
 
 
 class After:

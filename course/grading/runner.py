@@ -9,7 +9,6 @@ Imports nothing of the course.
 
 from __future__ import annotations
 
-import ast
 import io
 import os
 import re
@@ -51,6 +50,10 @@ _STOCK_TRANSFORMS = [
     len(_STOCK.line_transforms),
     len(_STOCK.token_transformers),
 ]
+# What IPython's own syntax begins or ends a line with: magics, shells, help, prompts, indentation.
+_MAY_BE_MAGIC = re.compile(
+    r"\A\s*[ \t]|^\s*[%!?,;/]|\?\s*$|=\s*[%!]|^\s*(?:>>>|\.\.\.|In )", re.MULTILINE
+)
 _CELL_FILE = re.compile(r"<cell (\d+)>")
 
 
@@ -175,15 +178,11 @@ class Shell(InteractiveShell):
         pass
 
     def transform_cell(self, raw_cell: Any) -> str:
-        """Magics become Python. Lines that are Python already are not tokenised for it."""
+        """Magics become Python. A cell that cannot hold any is not tokenised for it."""
         manager = self.input_transformer_manager
         lists = (manager.cleanup_transforms, manager.line_transforms, manager.token_transformers)
         stock = [len(some) for some in lists] == _STOCK_TRANSFORMS
-        if stock and "\n" in raw_cell.strip():
-            try:
-                ast.parse(raw_cell)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                return str(super().transform_cell(raw_cell))
+        if stock and "\n" in raw_cell.strip() and not _MAY_BE_MAGIC.search(raw_cell):
             return raw_cell if raw_cell.endswith("\n") else raw_cell + "\n"
         return str(super().transform_cell(raw_cell))
 
