@@ -205,6 +205,26 @@ class Exercise:
 
         return register
 
+    def slips(self, cell: str) -> Callable[..., None]:
+        """`slip(id, text, (old, new), ...)`: a misconception as edits of `cell`.
+
+            slip = exercise.slips(exercise.variants[0].cell)
+            slip("transpose", "This is the transpose.", ("return R", "return R.T"))
+
+        Every occurrence of `old` is replaced, one edit after the other. An edit that finds nothing
+        to replace raises `ValueError`: the mistake would be none.
+        """
+
+        def slip(id: str, text: str, *edits: tuple[str, str]) -> None:
+            edited = cell
+            for old, new in edits:
+                if old not in edited:
+                    raise ValueError(f"{self.id}, {id}: {old!r} does not occur in the cell")
+                edited = edited.replace(old, new)
+            self.misconceptions.append(Implementation(id, text, edited))
+
+        return slip
+
     def wrong_answer(self, text: str, *, id: str, **answers: Any) -> None:
         """A misconception of typed answers: the reference's, but for `answers`.
 

@@ -8,7 +8,6 @@ import mujoco
 import numpy as np
 
 from course.exercises import Exercise, Implementation, call, close, each, same
-from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("carry_state", points=5, provides=("carry_state",), core=True)
 
@@ -313,53 +312,46 @@ _TYPE = "        if new_model.jnt_type[j] != kind:\n            continue\n"
 _TIME = "    new_data.time = old_data.time\n"
 _FORWARD = "    mujoco.mj_forward(new_model, new_data)\n"
 
-edited(
-    exercise,
+_wrong = exercise.slips(exercise.variants[0].cell)
+_wrong(
     "resets_time",
     "The time starts again at 0. A rebuild is not a reset: carry `time` over.",
     (_TIME, ""),
 )
-edited(
-    exercise,
+_wrong(
     "forgets_act_and_ctrl",
     "Neither commands nor activations are carried: the actuators start from nothing. Carry `ctrl` "
     "and `act` by actuator name.",
     (_CTRL, ""),
     (_ACT, "            pass\n"),
 )
-edited(
-    exercise,
+_wrong(
     "forgets_ctrl",
     "The commands (`ctrl`) are not carried: after the rebuild the arm drives to 0.",
     (_CTRL, ""),
 )
-edited(
-    exercise,
+_wrong(
     "forgets_act",
     "The activations (`act`) are not carried: a filtered actuator starts from 0 again.",
     (_ACT, "            pass\n"),
 )
-edited(
-    exercise,
+_wrong(
     "forgets_velocities",
     "The velocities are not carried: everything stops for an instant.",
     (_QVEL, ""),
 )
-edited(
-    exercise,
+_wrong(
     "forgets_positions",
     "The positions are not carried: everything jumps to its place in the model.",
     (_QPOS, ""),
 )
-edited(
-    exercise,
+_wrong(
     "ignores_the_type",
     "A joint of the same name but of another type is carried. A hinge's angle is no slide's metre: "
     "compare `jnt_type` first.",
     (_TYPE, ""),
 )
-edited(
-    exercise,
+_wrong(
     "ignores_the_type",
     "A joint of the same name but of another type is carried as far as it fits. A hinge's angle is "
     "no slide's metre: compare `jnt_type` first.",
@@ -370,8 +362,7 @@ edited(
         "        nq, nv = map(min, sizes[kind], sizes[new_model.jnt_type[j]])\n",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "compares_sizes_not_types",
     "Joints count as the same type when their sizes agree: but a hinge and a slide both have one "
     "coordinate, an angle and a length. Compare `jnt_type`.",
@@ -380,8 +371,7 @@ edited(
         "        if max(new_model.jnt_type[j], 2) != max(kind, 2):",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "matches_unnamed",
     "Unnamed joints and actuators are matched with each other by their empty names. They cannot be "
     "told apart, so they are not carried.",
@@ -394,8 +384,7 @@ edited(
         "{new_model.actuator(k).name: k for k in range(new_model.nu)}.get(name, -1)",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "matches_unnamed",
     "Unnamed joints and actuators are matched with each other by their empty names. They cannot be "
     "told apart, so they are not carried.",
@@ -408,16 +397,14 @@ edited(
         "([k for k in range(new_model.nu) if new_model.actuator(k).name == name] + [-1])[0]",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "missing_name_accepted",
     "What is gone in the new model becomes id -1 and is written into the last joint or actuator. "
     "`mj_name2id` returns -1 for it: skip it.",
     ("        if j < 0:\n            continue\n", ""),
     (" if name else -1", ""),
 )
-edited(
-    exercise,
+_wrong(
     "act_without_the_count",
     "Activations are copied although the two actuators do not have equally many. Compare "
     "`actuator_actnum` before you copy.",
@@ -426,8 +413,7 @@ edited(
         "        n = min(n, new_model.actuator_actnum[j])\n        if n > 0:\n",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "act_without_the_count",
     "Activations are copied although the two actuators do not have equally many. Compare "
     "`actuator_actnum` before you copy.",
@@ -436,8 +422,7 @@ edited(
         "        if n > 0:\n",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "act_by_actuator_id",
     "The actuator's id is used as an address into `act`. Only actuators with an internal state "
     "have one: its address is `actuator_actadr`.",
@@ -446,8 +431,7 @@ edited(
         "a, b = min(i, old_model.na - n), min(j, new_model.na - n)",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "act_by_index",
     "Activations are copied as one block: an actuator added before moves their addresses.",
     (
@@ -456,21 +440,18 @@ edited(
         "        new_data.act[:n] = old_data.act[:n]\n        n = 0\n",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "ctrl_by_index",
     "Commands are copied by index; an actuator added before moves them. Match by name.",
     (_CTRL, "        if i < new_model.nu:\n            new_data.ctrl[i] = old_data.ctrl[i]\n"),
 )
-edited(
-    exercise,
+_wrong(
     "same_address_in_both",
     "The old addresses are used in the new model too. Look the address up in each model.",
     ("new_model.jnt_qposadr[j]", "min(old_model.jnt_qposadr[i], new_model.nq - nq)"),
     ("new_model.jnt_dofadr[j]", "min(old_model.jnt_dofadr[i], new_model.nv - nv)"),
 )
-edited(
-    exercise,
+_wrong(
     "qpos_address_for_qvel",
     "The address into qpos is used for qvel. A free joint before takes 7 entries of one and 6 of "
     "the other: velocities live at `jnt_dofadr`.",
@@ -479,21 +460,18 @@ edited(
         "min(q, old_model.nv - nv), min(p, new_model.nv - nv)",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "one_number_for_each_joint",
     "Only the first number of each joint is carried: a free joint has 7 positions and 6 "
     "velocities, a ball joint 4 and 3.",
     ("nq, nv = [(7, 6), (4, 3), (1, 1), (1, 1)][kind]", "nq, nv = 1, 1"),
 )
-edited(
-    exercise,
+_wrong(
     "arm_only",
     "Only hinges and slides are carried: loose objects jump back to where the model puts them.",
     (_TYPE, "        if new_model.jnt_type[j] != kind or kind < 2:\n            continue\n"),
 )
-edited(
-    exercise,
+_wrong(
     "carries_applied_forces",
     "Applied forces are carried too. A push belongs to whoever applies it; after a rebuild it is "
     "gone until it is applied again.",
@@ -506,15 +484,13 @@ edited(
         "            new_data.xfrc_applied[j] = old_data.xfrc_applied[i]\n" + _FORWARD,
     ),
 )
-edited(
-    exercise,
+_wrong(
     "carries_applied_forces",
     "Joint forces (`qfrc_applied`) are carried too. They belong to whoever applies them; after a "
     "rebuild they are gone until they are applied again.",
     (_QVEL, _QVEL + _QVEL.replace("qvel", "qfrc_applied")),
 )
-edited(
-    exercise,
+_wrong(
     "carries_applied_forces",
     "Applied forces are carried too. A push belongs to whoever applies it; after a rebuild it is "
     "gone until it is applied again.",
@@ -528,48 +504,41 @@ edited(
         "            new_data.xfrc_applied[j] = old_data.xfrc_applied[i]\n" + _FORWARD,
     ),
 )
-edited(
-    exercise,
+_wrong(
     "derived_not_computed",
     "Frames and sensors of the new data are those of an empty scene: call `mj_forward` once the "
     "state is in place.",
     (_FORWARD, ""),
 )
-edited(
-    exercise,
+_wrong(
     "forward_too_early",
     "`mj_forward` runs before the state is in place: frames and sensors describe the model's own "
     "pose.",
     (_TIME, _TIME + _FORWARD),
     (_ACT + _FORWARD, _ACT),
 )
-edited(
-    exercise,
+_wrong(
     "kinematics_only",
     "Only frames are computed anew; sensors, forces and accelerations are stale. `mj_forward` "
     "computes them all.",
     (_FORWARD, "    mujoco.mj_kinematics(new_model, new_data)\n"),
 )
-edited(
-    exercise,
+_wrong(
     "takes_a_step",
     "A step is taken at the end: time and state move on. `mj_forward` computes without moving.",
     (_FORWARD, "    mujoco.mj_step(new_model, new_data)\n"),
 )
-edited(
-    exercise,
+_wrong(
     "resets_afterwards",
     "The new data is reset after the copying, which clears what was carried.",
     (_FORWARD, "    mujoco.mj_resetData(new_model, new_data)\n" + _FORWARD),
 )
-edited(
-    exercise,
+_wrong(
     "spoils_the_old",
     "`old_data` is changed. Whoever holds it may still read it: leave it as it is.",
     (_FORWARD, _FORWARD + "    mujoco.mj_resetData(old_model, old_data)\n"),
 )
-edited(
-    exercise,
+_wrong(
     "spoils_the_old",
     "`old_data` is changed: its applied forces are cleared. Leave it as it is.",
     (
@@ -577,14 +546,12 @@ edited(
         _FORWARD + "    old_data.xfrc_applied[:] = 0\n    old_data.qfrc_applied[:] = 0\n",
     ),
 )
-edited(
-    exercise,
+_wrong(
     "spoils_the_old",
     "`old_data` is changed: it was stepped. Leave it as it is.",
     (_FORWARD, _FORWARD + "    mujoco.mj_step(old_model, old_data)\n"),
 )
-edited(
-    exercise,
+_wrong(
     "copies_backwards",
     "The state is copied from new to old: source and target are exchanged.",
     (_QPOS, "        old_data.qpos[q : q + nq] = new_data.qpos[p : p + nq]\n"),
@@ -594,8 +561,7 @@ edited(
 
 
 for _count in ("n == new_model.actuator_actnum[j] == 1", "n == new_model.actuator_actnum[j]"):
-    edited(
-        exercise,
+    _wrong(
         "one_activation_only",
         "Only one activation of each actuator is carried. An actuator may have several: "
         "`actuator_actnum` says how many.",
@@ -603,67 +569,57 @@ for _count in ("n == new_model.actuator_actnum[j] == 1", "n == new_model.actuato
         ("new_data.act[b : b + n] = old_data.act[a : a + n]", "new_data.act[b] = old_data.act[a]"),
     )
 for _sizes in ("(3, 3)", "(3, 4)", "(1, 1)"):
-    edited(
-        exercise,
+    _wrong(
         "wrong_size_of_a_ball",
         "A ball joint is carried with the wrong sizes: it has 4 positions (a quaternion) and 3 "
         "velocities.",
         ("(4, 3)", _sizes),
     )
-edited(
-    exercise,
+_wrong(
     "skips_ball_joints",
     "Ball joints are not carried: they have a name and a type like any other.",
     (_TYPE, _TYPE.replace("!= kind:", "!= kind or kind == 1:")),
 )
 for _kind, _words in ((2, "Slides"), (3, "Hinges")):
-    edited(
-        exercise,
+    _wrong(
         "skips_a_type",
         f"{_words} are not carried: every joint that has a name and the same type is.",
         (_TYPE, _TYPE.replace("!= kind:", f"!= kind or kind == {_kind}:")),
     )
-edited(
-    exercise,
+_wrong(
     "wrong_size_of_a_free_joint",
     "A free joint is carried with the wrong sizes: it has 7 positions and 6 velocities.",
     ("(7, 6)", "(6, 6)"),
 )
-edited(
-    exercise,
+_wrong(
     "wrong_size_of_a_free_joint",
     "Only the position of a free joint is carried: its seven numbers hold the orientation too.",
     ("(7, 6)", "(3, 3)"),
 )
-edited(
-    exercise,
+_wrong(
     "free_velocities_forgotten",
     "The velocities of loose objects are not carried: a falling box stops in the air.",
     (_QVEL, _QVEL.replace("old_data.qvel[v : v + nv]", "old_data.qvel[v : v + nv] * (kind > 0)")),
 )
-edited(
-    exercise,
+_wrong(
     "moves_the_time",
     "The time is one step ahead: nothing was stepped, so it stays as it was.",
     (_TIME, _TIME.replace("old_data.time", "old_data.time + new_model.opt.timestep")),
 )
-edited(
-    exercise,
+_wrong(
     "only_half_evaluated",
     "Positions and velocities are computed anew, forces and accelerations are not: `mj_step1` is "
     "half of `mj_forward`.",
     (_FORWARD, _FORWARD.replace("mj_forward", "mj_step1")),
 )
-edited(
-    exercise,
+_wrong(
     "only_half_evaluated",
     "Only positions are computed anew: velocities, forces and accelerations are stale. "
     "`mj_forward` computes them all.",
     (_FORWARD, _FORWARD.replace("mj_forward", "mj_fwdPosition")),
 )
 for _field, _size in (("xfrc_applied", "nbody"), ("qfrc_applied", "nv")):
-    edited(
-        exercise,
+    _wrong(
         "carries_applied_forces",
         f"`{_field}` is carried too. A push belongs to whoever applies it; after a rebuild it is "
         "gone until it is applied again.",
@@ -818,14 +774,12 @@ for _joints, _actuators in (
     exercise.misconceptions.append(
         Implementation(*_UNNAMED_TOO, _FROM_NEW_SIDE % (_joints, _actuators))
     )
-edited(
-    exercise,
+_wrong(
     "part_of_the_coordinates",
     "A free joint has seven coordinates, a ball joint four; you carry the first of them only.",
     ("[(7, 6), (4, 3), (1, 1), (1, 1)]", "[(3, 6), (4, 3), (1, 1), (1, 1)]"),
 )
-edited(
-    exercise,
+_wrong(
     "the_wrong_way",
     "The state is copied from the new data into the old: `old_data` is the source.",
     ("old_model", "X_model"),
@@ -836,8 +790,7 @@ edited(
     ("X_data", "new_data"),
     ("(new_model, new_data, old_model, old_data)", "(old_model, old_data, new_model, new_data)"),
 )
-edited(
-    exercise,
+_wrong(
     "stops_at_a_missing_name",
     "Everything after the first name that one model lacks is left behind: skip it and go on.",
     ("            continue\n        if new", "            break\n        if new"),

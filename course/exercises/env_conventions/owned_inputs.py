@@ -7,7 +7,6 @@ import numpy as np
 
 from course.exercises import Exercise, call, each, identical, same
 from course.exercises.env_conventions import rigs
-from course.exercises.env_conventions.edits import edited
 
 exercise = Exercise("owned_inputs", points=2, provides=("write_owned",))
 
@@ -444,8 +443,7 @@ def step_by_step():
             data.xfrc_applied[i] = wrench
 
 
-def _wrong(id, text, *edits):
-    edited(exercise, id, text, *edits, of=-1)
+_wrong = exercise.slips(exercise.variants[-1].cell)
 
 
 _CTRL, _ROW = "data.ctrl[i] = np.clip(value, low, high)", "data.xfrc_applied[i] = wrench"

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.pipeline.scenes import edits, number, variants
+from course.exercises.pipeline.scenes import number, variants
 
 exercise = Exercise("activation", points=3, provides=("filter_euler", "filter_exact"))
 
@@ -97,7 +97,7 @@ def filter_exact(act, ctrl, tau, dt):
 """
 _EULER = "act + dt * (ctrl - act) / tau"
 _EXACT = "ctrl + (act - ctrl) * np.exp(-dt / tau)"
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "exchanged",
     "The two are exchanged: Euler's rule takes the slope (ctrl - act)/tau at the start for the "

@@ -5,7 +5,7 @@ import numpy as np
 
 from course.exercises.compare import close, each, same
 from course.exercises.exercise import Exercise, script
-from course.exercises.pipeline.scenes import arrays, disturbed, edits, scene, variants
+from course.exercises.pipeline.scenes import arrays, disturbed, scene, variants
 
 exercise = Exercise("cheapest_forward", points=3, provides=("refresh",))
 
@@ -171,7 +171,7 @@ _QPOS = '    if "qpos" in changed:\n        mujoco.mj_forward(model, data)\n    
 _POS = "mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_POS, 0)"
 _VEL = "mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_VEL, 0)"
 _FULL = "mujoco.mj_forward(model, data)"
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "always_everything",
     "You always run everything. The results are right, but after a change of `ctrl` alone the "
@@ -297,7 +297,7 @@ _wrong(
     (_FULL, "mujoco.mj_kinematics(model, data)"),
 )
 
-_by_stages = edits(exercise, BY_STAGES)
+_by_stages = exercise.slips(BY_STAGES)
 _by_stages(
     "sensors_skipped",
     "The sensors stay old; mj_forward would have refreshed them: each stage has its own "

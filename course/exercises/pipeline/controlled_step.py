@@ -8,7 +8,6 @@ from course.exercises.exercise import Exercise, script
 from course.exercises.pipeline.scenes import (
     arrays,
     disturbed,
-    edits,
     run_on,
     scene,
     taken_over,
@@ -131,7 +130,7 @@ _CTRL = "    data.ctrl[:] = controller(model, data)\n"
 _TWO = "    mujoco.mj_step2(model, data)\n"
 _STEP = "    mujoco.mj_step(model, data)\n"
 _FORWARD = "    mujoco.mj_forward(model, data)\n"
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _LATE = (
     "You take the whole step and set the control afterwards: it acts one step late. Between "
     "mj_step1 and mj_step2 it acts at once."

@@ -5,7 +5,7 @@ import numpy as np
 
 from course.exercises.compare import close, each
 from course.exercises.exercise import Exercise, call
-from course.exercises.pipeline.scenes import edits, numbers, scene, variants
+from course.exercises.pipeline.scenes import numbers, scene, variants
 
 exercise = Exercise("equality_row", points=4, provides=("equality_row",))
 
@@ -112,7 +112,7 @@ def equality_row(M, J, a_smooth, b, R=0.0):
     force = (b - J @ a_smooth) / (A + R)
     return a_smooth + y * force, float(force)
 """
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "no_inverse_mass",
     "The row's answer is y = M^-1 J^T; yours is J itself, as if every mass were 1.",

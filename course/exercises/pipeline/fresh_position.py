@@ -5,7 +5,7 @@ import numpy as np
 
 from course.exercises.compare import close, each
 from course.exercises.exercise import Exercise, script
-from course.exercises.pipeline.scenes import arrays, disturbed, edits, run_on, scene, variants
+from course.exercises.pipeline.scenes import arrays, disturbed, run_on, scene, variants
 
 exercise = Exercise("fresh_position", points=2, provides=("body_position_after_step",), core=True)
 
@@ -83,7 +83,7 @@ def body_position_after_step(model, data, body):
 """
 _STEP = "    mujoco.mj_step(model, data)\n"
 _FORWARD = "    mujoco.mj_forward(model, data)\n"
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "stale_position",
     "Your position is one step old: after mj_step, `xpos` still belongs to the `qpos` before it. "

@@ -5,7 +5,7 @@ import numpy as np
 
 from course.exercises.compare import each
 from course.exercises.exercise import Exercise, call
-from course.exercises.pipeline.scenes import edits, numbers, scene, variants
+from course.exercises.pipeline.scenes import numbers, scene, variants
 
 exercise = Exercise("pendulum_terms", points=2, provides=("pendulum_terms",))
 
@@ -66,7 +66,7 @@ def pendulum_terms(theta, length, mass, gravity):
     c = mass * gravity * length * np.sin(theta)
     return M, c
 """
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "sign_of_c",
     "The sign of your `c` is that of the torque of gravity. The bias stands on the other side of "

@@ -8,7 +8,6 @@ from course.exercises.exercise import Exercise, script
 from course.exercises.pipeline.scenes import (
     arrays,
     disturbed,
-    edits,
     refuse,
     run_on,
     scene,
@@ -144,7 +143,7 @@ def derived():
     ]
 
 
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _ALL = "mujoco.mjtState.mjSTATE_INTEGRATION"
 _FORWARD = "    mujoco.mj_forward(model, data)\n"
 
@@ -252,17 +251,17 @@ _QPOS_QVEL = (
     "You save `qpos` and `qvel` only. A resumed run also needs the activations, the time, the "
     "inputs (controls, applied forces, mocap) and the warm start: mjSTATE_INTEGRATION."
 )
-edits(exercise, _fields(["qpos", "qvel"]))("qpos_qvel_only", _QPOS_QVEL)
-edits(exercise, _fields(["qpos", "qvel"]).replace("    mujoco.mj_forward(model, data)\n", ""))(
+exercise.slips(_fields(["qpos", "qvel"]))("qpos_qvel_only", _QPOS_QVEL)
+exercise.slips(_fields(["qpos", "qvel"]).replace("    mujoco.mj_forward(model, data)\n", ""))(
     "qpos_qvel_only", _QPOS_QVEL
 )
-edits(exercise, _fields(["qpos", "qvel", "ctrl"]))("qpos_qvel_only", _QPOS_QVEL)
-edits(exercise, _fields(["qpos", "qvel", "act", "ctrl"]))(
+exercise.slips(_fields(["qpos", "qvel", "ctrl"]))("qpos_qvel_only", _QPOS_QVEL)
+exercise.slips(_fields(["qpos", "qvel", "act", "ctrl"]))(
     "full_physics_only",
     "You save the full physics without the inputs: controls, applied forces, mocap poses and the "
     "solver's warm start are then those of the other instant. Save mjSTATE_INTEGRATION.",
 )
-edits(exercise, _fields(["qpos", "qvel", "qacc"]))(
+exercise.slips(_fields(["qpos", "qvel", "qacc"]))(
     "saves_qacc",
     "`qacc` is a result, not a state: saving it does not help. Missing are activations, time, "
     "inputs and the warm start: mjSTATE_INTEGRATION.",
@@ -279,8 +278,8 @@ for _names in (
     ["qpos", "qvel", "qacc_warmstart"],
     ["qpos", "qvel", "act", "qacc_warmstart"],
 ):
-    edits(exercise, _fields(_names))("incomplete_state", _FEW)
-    edits(exercise, _fields(_names).replace(_FORWARD, ""))("incomplete_state", _FEW)
+    exercise.slips(_fields(_names))("incomplete_state", _FEW)
+    exercise.slips(_fields(_names).replace(_FORWARD, ""))("incomplete_state", _FEW)
 
 _TIMED = """\
 NAMES = {names}
@@ -306,8 +305,8 @@ for _names in (
     ("qpos", "qvel", "act", "ctrl", "qacc_warmstart"),
     ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"),
 ):
-    edits(exercise, _TIMED.format(names=_names))("incomplete_state", _FEW)
-edits(exercise, _TIMED.format(names=("qpos", "qvel")).replace("mj_forward", "mj_resetData"))(
+    exercise.slips(_TIMED.format(names=_names))("incomplete_state", _FEW)
+exercise.slips(_TIMED.format(names=("qpos", "qvel")).replace("mj_forward", "mj_resetData"))(
     "resets",
     "You reset after you restored: the run starts from the beginning. Reset first, if at all; then "
     "mj_setState, then mj_forward.",

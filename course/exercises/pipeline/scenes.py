@@ -146,19 +146,6 @@ def numbers(outcome: Outcome) -> Any:
     return value
 
 
-def edits(exercise: Exercise, good: str) -> Callable[..., None]:
-    """`wrong(id, text, (old, new), ...)`: a misconception as edits of a right cell."""
-
-    def wrong(id: str, text: str, *replacements: tuple[str, str]) -> None:
-        cell = good
-        for old, new in replacements:
-            assert old in cell, f"{exercise.id}, {id}: {old!r} is not in the cell"
-            cell = cell.replace(old, new)
-        exercise.misconceptions.append(Implementation(id, text, cell))
-
-    return wrong
-
-
 def variants(exercise: Exercise) -> Callable[[str, str], None]:
     """`right(id, cell)`: a right cell, written differently."""
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from course.exercises.compare import close, each
 from course.exercises.exercise import Exercise, call
-from course.exercises.pipeline.scenes import disturbed, edits, scene, variants
+from course.exercises.pipeline.scenes import disturbed, scene, variants
 
 exercise = Exercise("semi_implicit_step", points=3, provides=("semi_implicit_step",), core=True)
 
@@ -124,7 +124,7 @@ _ADD = """\
         else:
             new_qpos[q] += dt * new_qvel[v]
 """
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "old_velocity",
     "You move the position with the old velocity (explicit Euler). Semi-implicit: velocity first, "

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.pipeline.scenes import edits, number, variants
+from course.exercises.pipeline.scenes import number, variants
 
 exercise = Exercise("servo_force", points=3, provides=("position_servo_force",))
 
@@ -106,7 +106,7 @@ def position_servo_force(ctrl, length, velocity, kp, kd, ctrlrange, forcerange):
 _CTRL = "    if ctrlrange is not None:\n        ctrl = np.clip(ctrl, *ctrlrange)\n"
 _FORCE = "    if forcerange is not None:\n        force = np.clip(force, *forcerange)\n"
 
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "clamps_only_force",
     "You clamp the force but not the control: first `ctrl` is clamped to its range, then the "

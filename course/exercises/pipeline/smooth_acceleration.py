@@ -5,7 +5,7 @@ import numpy as np
 
 from course.exercises.compare import close, each, same
 from course.exercises.exercise import Exercise, call
-from course.exercises.pipeline.scenes import disturbed, edits, scene, variants
+from course.exercises.pipeline.scenes import disturbed, scene, variants
 
 exercise = Exercise(
     "smooth_acceleration",
@@ -148,7 +148,7 @@ def smooth_acceleration(model, data):
 """
 _TAU = "data.qfrc_passive - data.qfrc_bias + data.qfrc_applied + data.qfrc_actuator"
 _CART = "        tau += jacp.T @ force + jacr.T @ torque\n"
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "forgets_cartesian_forces",
     "`xfrc_applied` is missing: add J_x^T F + J_w^T T of every body, with the Jacobian of its "

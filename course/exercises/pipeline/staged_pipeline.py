@@ -5,7 +5,7 @@ import numpy as np
 from course.exercises.compare import close, each, same
 from course.exercises.exercise import Exercise, script
 from course.exercises.implementation import Implementation
-from course.exercises.pipeline.scenes import edits, refuse, variants
+from course.exercises.pipeline.scenes import refuse, variants
 from course.grading.observe import Handle
 
 exercise = Exercise(
@@ -335,7 +335,7 @@ def stepping():
     return cases
 
 
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _CHANGED = "if before is None or not all(map(np.array_equal, before, inputs)):"
 _SOLVE_TAU = "np.linalg.solve(self.M, tau)"
 _wrong(
@@ -614,7 +614,7 @@ _wrong(
     ),
 )
 
-_OTHER = edits(exercise, WRITTEN_OUT)
+_OTHER = exercise.slips(WRITTEN_OUT)
 _OTHER_STEP = """\
         v = np.array(self.v) + dt * self.d["qacc"]
         return [np.array(self.q) + dt * v, v]

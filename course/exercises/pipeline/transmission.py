@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.pipeline.scenes import disturbed, edits, scene, variants
+from course.exercises.pipeline.scenes import disturbed, scene, variants
 
 exercise = Exercise(
     "transmission",
@@ -88,7 +88,7 @@ def actuator_generalized_force(moment, force):
 def transmission_velocity(moment, qvel):
     return moment @ qvel
 """
-_wrong = edits(exercise, GOOD)
+_wrong = exercise.slips(GOOD)
 _wrong(
     "p_times_f",
     "You multiply the force by P; each row of P belongs to an actuator, so the generalized force "

@@ -5,7 +5,6 @@ import scipy
 from scipy.spatial.transform import Rotation
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise(
@@ -58,12 +57,7 @@ def axis_angle_to_mat(axis, angle):
 _FORMULA = "`I + sin(t) K + (1 - cos(t)) K K`"
 
 
-def _wrong(id, text, *replacements):
-    cell = _GOOD
-    for old, new in replacements:
-        assert old in cell
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
+_wrong = exercise.slips(_GOOD)
 
 
 _wrong(

@@ -4,7 +4,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise(
@@ -61,12 +60,7 @@ def euler_rate_matrix(pitch, roll):
 """
 
 
-def _wrong(id, text, *replacements):
-    cell = _HEAD
-    for old, new in replacements:
-        assert old in cell, old
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
+_wrong = exercise.slips(_HEAD)
 
 
 _INVERSE = (

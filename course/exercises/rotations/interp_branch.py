@@ -3,7 +3,6 @@
 import numpy as np
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 
 exercise = Exercise("interp_branch", points=3, provides=("naive_euler_path",), by_hand=True)
 
@@ -107,12 +106,7 @@ def naive_euler_path(e0, e1, t):
 """
 
 
-def _wrong(id, text, *replacements):
-    cell = _GOOD
-    for old, new in replacements:
-        assert old in cell, old
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
+_wrong = exercise.slips(_GOOD)
 
 
 _FLIP = "    if np.linalg.norm(flipped) < np.linalg.norm(d):\n        d = flipped\n"

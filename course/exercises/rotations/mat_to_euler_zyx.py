@@ -4,7 +4,6 @@ import numpy as np
 
 from course.exercises.compare import as_numbers, close, satisfies, show
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise("mat_to_euler_zyx", points=3, provides=("mat_to_euler_zyx",), by_hand=True)
@@ -125,12 +124,7 @@ _LOCK = _GOOD[_GOOD.index("    if abs(s)") : _GOOD.index("        pitch = np.arc
 _TEST = _LOCK.splitlines()[0]
 
 
-def _wrong(id, text, *replacements):
-    cell = _GOOD
-    for old, new in replacements:
-        assert old in cell, old
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
+_wrong = exercise.slips(_GOOD)
 
 
 _wrong(

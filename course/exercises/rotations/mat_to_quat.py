@@ -5,7 +5,6 @@ import numpy as np
 
 from course.exercises.compare import close, quaternion, satisfies
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise("mat_to_quat", points=4, provides=("mat_to_quat",), by_hand=True)
@@ -128,12 +127,7 @@ def mat_to_quat(R):
 """
 
 
-def _wrong(id, text, *replacements):
-    cell = _GOOD
-    for old, new in replacements:
-        assert old in cell, old
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
+_wrong = exercise.slips(_GOOD)
 
 
 _TRACE = (

@@ -5,7 +5,6 @@ from scipy.spatial.transform import Rotation
 
 from course.exercises.compare import close
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise(
@@ -70,12 +69,7 @@ def quat_angle(q0, q1):
 """
 
 
-def _wrong(id, text, *replacements):
-    cell = _GOOD
-    for old, new in replacements:
-        assert old in cell, old
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
+_wrong = exercise.slips(_GOOD)
 
 
 _ABSOLUTE = (

@@ -124,12 +124,7 @@ def slerp(q0, q1, t):
 """
 
 
-def _wrong(id, text, *replacements):
-    cell = _GOOD
-    for old, new in replacements:
-        assert old in cell, old
-        cell = cell.replace(old, new)
-    exercise.misconceptions.append(Implementation(id, text, cell))
+_wrong = exercise.slips(_GOOD)
 
 
 _NO_SIGN = (
