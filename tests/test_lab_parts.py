@@ -17,7 +17,7 @@ from PIL import Image
 from mjcourse.lab.camera import Camera
 from mjcourse.lab.charts import Strip, StripChart
 from mjcourse.lab.controls import Select, Slider, Toggle
-from mjcourse.lab.pace import STAMP_EVERY, Pace
+from mjcourse.lab.pace import ASK_AT_FIRST, Pace
 from mjcourse.lab.readouts import (
     Readout,
     Table,
@@ -338,27 +338,47 @@ def test_a_page_that_never_answers_is_only_capped():
 
 
 def test_frames_in_flight_are_few_and_an_answer_lets_more_go():
-    pace, stamps = Pace(), []
-    for frame in range(STAMP_EVERY):
-        stamps.append(pace.sent(frame / 24))
-    assert stamps == [None] * (STAMP_EVERY - 1) + [STAMP_EVERY]
-    pace.seen(STAMP_EVERY)
-    now, sent = STAMP_EVERY / 24, 0
+    pace = Pace()
+    stamps = [pace.sent(frame / 24) for frame in range(ASK_AT_FIRST)]
+    assert stamps == [None] * (ASK_AT_FIRST - 1) + [ASK_AT_FIRST]
+    now, unseen = ASK_AT_FIRST / 24, 0
+    pace.seen(0, now)  # it can answer, and has not come to this one
     while not pace.behind(now):
-        pace.sent(now)
-        now, sent = now + 1 / 24, sent + 1
-    assert 10 <= sent <= 20
-    pace.seen(2 * STAMP_EVERY)
+        assert pace.sent(now) is None  # one question at a time
+        now, unseen = now + 1 / 24, unseen + 1
+    assert 10 <= unseen <= 14
+    pace.seen(ASK_AT_FIRST, now)
     assert not pace.behind(now)
+
+
+def questions(delay: float, seconds: int = 10) -> int:
+    """How often a page is asked that answers after `delay` seconds."""
+    pace, answers, asked = Pace(), [], 0
+    for frame in range(24 * seconds):
+        now = frame / 24
+        for number, at in [answer for answer in answers if answer[1] <= now]:
+            pace.seen(number, now)
+            answers.remove((number, at))
+        number = pace.sent(now)
+        if number is not None:
+            asked += 1
+            answers.append((number, now + delay))
+    return asked
+
+
+def test_a_page_that_answers_promptly_is_asked_once_a_second_and_a_slow_one_more_often():
+    assert 9 <= questions(0.05) <= 12
+    assert questions(0.3) > 20
 
 
 def test_a_lost_answer_does_not_stop_the_play():
     pace = Pace()
-    pace.seen(0)
+    pace.seen(0, 0.0)
     for frame in range(40):
         pace.sent(frame / 24)
     assert pace.behind(40 / 24)
     assert not pace.behind(40 / 24 + 2)
+    assert pace.sent(40 / 24 + 2) == 41  # and it is asked again
 
 
 # The stage ----------------------------------------------------------------------------------

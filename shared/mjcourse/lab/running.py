@@ -117,7 +117,7 @@ class Running:
             mail, self._mail = self._mail, []
         for kind, name, value in mail:
             if kind == "seen":  # by the page, not a student's hand
-                self.pace.seen(value)
+                self.pace.seen(value, now)
                 continue
             self._input_at = now
             self._receive(kind, name, value)
