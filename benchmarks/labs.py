@@ -241,8 +241,21 @@ def lab_in_browser(browser: Any, server: Server, seconds: float) -> dict[str, fl
     found["slider_median_ms"] = float(np.median(delays))
     found["slider_p95_ms"] = float(np.percentile(delays, 95))
 
-    # 60 moves a second for 4 s; frames that follow the last one by over 100 ms are a queue. The
-    # full-quality frame after a quarter of a second is none.
+    floods = [_flood(page, handle) for _ in range(3)]
+    found["flood_fps"], found["flood_lag_ms"] = (
+        float(np.median(f)) for f in zip(*floods, strict=True)
+    )
+    found.update(_reruns(notebook))
+    notebook.close()
+    page.close()
+    return found
+
+
+def _flood(page: Any, handle: Any) -> tuple[float, float]:
+    """60 moves a second for 4 s: frames a second shown meanwhile, and how late the last one is.
+
+    The full-quality frame after a quarter of a second of rest is not counted.
+    """
     box = handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
@@ -257,12 +270,8 @@ def lab_in_browser(browser: Any, server: Server, seconds: float) -> dict[str, fl
     page.wait_for_timeout(1000)
     shown = np.array(page.evaluate("() => window.shown"))
     late = shown[(shown > end) & (shown < end + 240)] - end
-    found["flood_fps"] = float((shown < end).sum() / ((end - shown[0]) / 1e3))
-    found["flood_lag_ms"] = float(late.max()) if late.size else 0.0
-    found.update(_reruns(notebook))
-    notebook.close()
-    page.close()
-    return found
+    rate = float((shown < end).sum() / ((end - shown[0]) / 1e3))
+    return rate, float(late.max()) if late.size else 0.0
 
 
 def _reruns(notebook: Notebook) -> dict[str, float]:
@@ -430,7 +439,7 @@ def report(found: dict[str, Any]) -> str:
         ("slider to picture, p95, ms", f["slider_p95_ms"], _times(4, f["raw_p95_ms"])),
         ("  raw websocket client, median, ms", f["raw_median_ms"], ""),
         ("  raw websocket client, p95, ms", f["raw_p95_ms"], ""),
-        ("lag after a flood of moves, ms", f["flood_lag_ms"], "under 100"),
+        ("lag after a flood of moves, median of 3, ms", f["flood_lag_ms"], "under 100"),
         ("plain loop, a lab's flags, ms a frame", f["loop_ms_per_frame"], ""),
         ("plain loop, default flags, ms a frame", f["loop_default_ms_per_frame"], ""),
         ("interact with mediapy, 1/s", f["mediapy_fps"], ""),
@@ -443,8 +452,8 @@ def report(found: dict[str, Any]) -> str:
         ("OpenGL contexts after 100", f["rerun_contexts"], "1"),
         ("labs driven after 100", f["rerun_labs"], "1"),
     ]
-    lines = [f"{'':42}{'measured':>9}   wanted"]
-    lines += [f"{name:42}{value:9.1f}   {wanted}" for name, value, wanted in rows]
+    lines = [f"{'':44}{'measured':>9}   wanted"]
+    lines += [f"{name:44}{value:9.1f}   {wanted}" for name, value, wanted in rows]
     where = ", ".join(f"{name} {ms:g}" for name, ms in f["where_ms"].items())
     lines.append(f"median ms of a frame in motion, without a browser: {where}")
     lines.append(f"{f['cpus']} CPUs, load average {f['load_average']:.1f} at the end")
