@@ -81,7 +81,7 @@ def ten_steps():
 
 @exercise.misconception(
     "You compared with `qvel` at the end of each interval. A step of `mj_step` moves `qpos` with "
-    "the *new* velocity, so there the difference over one step is exact (1e-13); the question is "
+    "the new velocity, so there the difference over one step is exact (1e-13); the question is "
     "about the velocity at the start."
 )
 def against_the_end():

@@ -99,7 +99,7 @@ exercise.wrong_answer(
     scene_nv=21,
 )
 exercise.wrong_answer(
-    "The world frame is that of the *linear* half. The angular half is in the body's own frame.",
+    "The world frame is that of the linear half. The angular half is in the body's own frame.",
     id="world_frame",
     angular_velocity_frame="a",
 )
