@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from course.exercises.compare import Comparator, close, same
@@ -199,7 +200,7 @@ class Exercise:
 
         def register(body: Callable[[], Any]) -> Callable[[], Any]:
             self.misconceptions.append(
-                Implementation(id or body.__name__, text, cell_text(body, self.helpers))
+                Implementation(id or body.__name__, text, partial(cell_text, body, self.helpers))
             )
             return body
 
@@ -243,7 +244,8 @@ class Exercise:
         """Decorator: a right implementation that must get full points."""
 
         def register(body: Callable[[], Any]) -> Callable[[], Any]:
-            self.variants.append(Implementation(body.__name__, text, cell_text(body, self.helpers)))
+            cell = partial(cell_text, body, self.helpers)
+            self.variants.append(Implementation(body.__name__, text, cell))
             return body
 
         return register

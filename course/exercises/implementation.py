@@ -8,7 +8,6 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 # What the set-up cell of every lesson gives, and nothing else: a solution cell stands on this.
@@ -70,19 +69,24 @@ def setup_namespace() -> dict[str, Any]:
     return dict(_setup_names())
 
 
-@dataclass(frozen=True)
 class Implementation:
     """One way to write an exercise, right or wrong.
 
-    Attributes:
+    Args:
       id: a short name, `left_product`.
       text: for a misconception the sentence that the student reads; else what is odd about it.
-      cell: the text of the solution cell.
+      cell: the text of the solution cell, or what gives it: to read the source of a thousand
+        functions takes a second, and most gradings need none of them.
     """
 
-    id: str
-    text: str
-    cell: str
+    def __init__(self, id: str, text: str, cell: str | Callable[[], str]) -> None:
+        self.id, self.text = id, text
+        self._cell = cell
+
+    @functools.cached_property
+    def cell(self) -> str:
+        """The text of the solution cell."""
+        return self._cell if isinstance(self._cell, str) else self._cell()
 
     def namespace(self) -> dict[str, Any]:
         """Run the cell after the set-up cell and return all names."""

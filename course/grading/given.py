@@ -5,6 +5,7 @@ Runs in the student process; imports nothing of the course.
 
 from __future__ import annotations
 
+import copy
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -30,6 +31,7 @@ class SentModel:
         self._content = content
         # What data are read with: reading textures takes longer than all the rest.
         self._light = wire.without_textures(content)
+        self._spare: list[Any] = []
         self.model = _model(content)
 
     def renew(self) -> None:
@@ -48,6 +50,18 @@ class SentModel:
         data = mujoco.MjData.__new__(mujoco.MjData)
         data.__setstate__(wire.DATA_MARK + self._light + tail)
         return data
+
+    def copy(self, data: Any) -> Any:
+        """A copy of data of this model, to be given back: to make data takes longer than a call."""
+        if not self._spare:
+            return copy.copy(data)
+        kept = self._spare.pop()
+        mujoco.mj_copyData(kept, data.model, data)
+        return kept
+
+    def take_back(self, data: Any) -> None:
+        """Keep a copy that nobody needs any more for the next one."""
+        self._spare.append(data)
 
 
 def _model(content: bytes) -> Any:
@@ -74,7 +88,7 @@ class Given:
         self._packed, self._models, self._other = packed, models, other
         self._special_inside = False
         self._tail = b""
-        self._before: Any = None
+        self.before: Any = None  # data as they came
         self.number = -1
         self.value = wire.unpack(packed, self._special, WIDE)
 
@@ -86,7 +100,9 @@ class Given:
         if kind == wire.DATA:
             self.number, tail, compressed = rest
             self._tail = zlib.decompress(tail) if compressed else tail
-            return self.sent.data(self._tail)
+            data = self.sent.data(self._tail)
+            self.before = self.sent.copy(data)
+            return data
         return self._other(kind, rest)
 
     @property
@@ -94,12 +110,11 @@ class Given:
         """The model that it is, or that it is data of."""
         return self._models[self.number]
 
-    @property
-    def before(self) -> Any:
-        """The data as they came."""
-        if self._before is None:
-            self._before = self.sent.data(self._tail)
-        return self._before
+    def release(self) -> None:
+        """Give back what only the comparison needed."""
+        if self.before is not None:
+            self.sent.take_back(self.before)
+            self.before = None
 
     def after(self, pack: Callable[[Any], bytes]) -> bytes:
         """Packed: `None` when it is as it was, `(value,)`, or the fields that changed."""

@@ -377,6 +377,8 @@ class Runner:
             aliases = frozenset()
         after = [g.after(self._pack_argument) for g in given]
         self._given = []
+        for one in given:
+            one.release()
         self._outcome(described, packed, after, aliases, routines, elapsed, blinded)
 
     def _pack_argument(self, value: Any) -> bytes:

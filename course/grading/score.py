@@ -205,24 +205,34 @@ class Prepared:
             shown = known.recalled(self.lesson, self.exercise.id, self._shown)
         else:
             shown = self._shown()
-        found = []
-        for misconception, observations in zip(self.exercise.misconceptions, shown, strict=True):
-            seen = dict(zip(keys, observations, strict=True))
-            fails = frozenset(
-                key for key in keys if judge(self.cases[key], seen[key], self.expected[key])
+        return tuple(
+            Wrong(
+                misconception.id,
+                misconception.text,
+                dict(zip(keys, seen, strict=True)),
+                frozenset(keys[place] for place in failing),
             )
-            found.append(Wrong(misconception.id, misconception.text, seen, fails))
-        return tuple(found)
+            for misconception, (seen, failing) in zip(
+                self.exercise.misconceptions, shown, strict=True
+            )
+        )
 
-    def _shown(self) -> list[list[Observation]]:
-        """For every misconception what it shows at every case, in order."""
+    def _shown(self) -> list[tuple[list[Observation], list[int]]]:
+        """For every misconception: what it shows at each case, and which of these are wrong."""
         cases = list(self.cases.values())
+        shown = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a misconception may well divide by zero
-            return [
-                observe_all(cases, LocalDoor(misconception.namespace()))
-                for misconception in self.exercise.misconceptions
-            ]
+            for misconception in self.exercise.misconceptions:
+                seen = observe_all(cases, LocalDoor(misconception.namespace()))
+                verdicts = enumerate(zip(cases, seen, strict=True))
+                failing = [
+                    place
+                    for place, (case, got) in verdicts
+                    if judge(case, got, self.expected[_key(case)])
+                ]
+                shown.append((seen, failing))
+        return shown
 
 
 def _key(case: Case) -> int:
