@@ -1,10 +1,13 @@
 """What a student writes first: the small functions of quaternions that wrong answers build on.
 
 Scalar first, angles in rad. The graders themselves use MuJoCo; these are the source text that
-`Exercise(..., helpers=...)` puts before the cells that need it.
+`Exercise(..., helpers=...)` puts before the cells that need it, and `written_out` before a cell
+whose slips may use or spoil any of them.
 """
 
 from __future__ import annotations
+
+import inspect
 
 import numpy as np
 
@@ -17,6 +20,10 @@ def mul(a, b):
 
 def conj(q):
     return np.asarray(q) * [1, -1, -1, -1]
+
+
+def normalised(q):
+    return q / np.linalg.norm(q)
 
 
 def rotate(q, v):
@@ -40,4 +47,9 @@ def euler(q):
     return np.array([roll, pitch, np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))])
 
 
-HELPERS = (mul, conj, rotate, short, log, euler)
+HELPERS = (mul, conj, normalised, rotate, short, log, euler)
+
+
+def written_out(cell: str) -> str:
+    """`cell` after the source of all `HELPERS`."""
+    return "\n\n".join([*(inspect.getsource(helper) for helper in HELPERS), cell])
