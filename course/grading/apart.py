@@ -287,7 +287,8 @@ class Clock:
     """How long a student process has been at something.
 
     While it runs or waits for a processor, its own processor time counts; while it sleeps, the
-    time that passes. So a busy machine stops nothing that an idle one would not.
+    time that passes. So a busy machine stops nothing that an idle one would not. What it works in
+    the first twentieth of a second is free: most replies have come by then.
 
     Args:
       process_id: of the student process.
@@ -299,7 +300,7 @@ class Clock:
         self.used = 0.0
         self._stat = f"/proc/{process_id}/stat"
         self._wall = time.monotonic()
-        self._cpu: float | None = None  # most replies come before it is looked at
+        self._cpu: float | None = None
 
     def over(self) -> bool:
         """Whether the limit is reached; looks at the process now and then."""
