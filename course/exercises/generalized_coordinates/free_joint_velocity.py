@@ -7,16 +7,8 @@ import numpy as np
 
 from course.exercises.compare import as_numbers, close, satisfies
 from course.exercises.exercise import Case, Exercise, call
-from course.exercises.generalized_coordinates.quaternions import (
-    HELPERS,
-    conj,
-    log,
-    mul,
-    rotate,
-    short,
-)
+from course.exercises.generalized_coordinates.quaternions import written_out
 from course.exercises.generalized_coordinates.scenes import scene, turned, unit
-from course.exercises.implementation import Implementation, with_helpers
 from course.grading.door import Outcome
 
 exercise = Exercise(
@@ -24,7 +16,6 @@ exercise = Exercise(
     points=3,
     provides=("free_joint_velocity",),
     by_hand=True,
-    helpers=HELPERS,
     uses=("quat_velocity",),
 )
 
@@ -157,345 +148,185 @@ def edges():
     return cases
 
 
+# The logarithm is a helper of its own (`quaternions.py`): some slips are in there.
+GOOD = """\
+def free_joint_velocity(qpos1, qpos2, dt):
+    a, b = np.asarray(qpos1, float), np.asarray(qpos2, float)
+    r = mul(conj(a[3:]), b[3:])
+    linear = (b[:3] - a[:3]) / dt
+    angular = log(r) / dt
+    return np.r_[linear, angular]
+"""
+_wrong = exercise.slips(written_out(GOOD))
+_STEP = "mul(conj(a[3:]), b[3:])"
+
 _WORLD = (
     "The angular part of your result is in the world frame (the logarithm of q2 * q1^-1). A free "
     "joint's `qvel` holds it in the body's frame: q1^-1 * q2."
 )
-
-
-@exercise.misconception(_WORLD, id="angular_in_world_frame")
-def angular_in_world_frame():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(b[3:], conj(a[3:])))
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-_LINEAR = (
-    "The linear part of your result is turned into the body's frame. A free joint's linear "
-    "velocity is in world axes: (p2 - p1)/dt as it is."
-)
-
-
-@exercise.misconception(_LINEAR, id="linear_in_body_frame")
-def linear_in_body_frame():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[rotate(conj(a[3:]), b[:3] - a[:3]), turn] / dt
-
-
-@exercise.misconception(_LINEAR, id="linear_in_body_frame")
-def linear_rotated_forward():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[rotate(a[3:], b[:3] - a[:3]), turn] / dt
-
-
-_PLAIN = (
-    "You subtract the quaternions and divide by dt. The difference of two quaternions is no "
-    "angular velocity: take the logarithm of q1^-1 * q2."
-)
-
-
-@exercise.misconception(_PLAIN, id="plain_difference")
-def plain_difference():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        return (np.asarray(qpos2) - np.asarray(qpos1)) / dt
-
-
-@exercise.misconception(_PLAIN, id="plain_difference")
-def plain_difference_without_w():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        return np.delete((np.asarray(qpos2) - np.asarray(qpos1)) / dt, 3)
-
-
-@exercise.misconception(_PLAIN, id="plain_difference")
-def twice_the_plain_difference():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        rate = (np.asarray(qpos2) - np.asarray(qpos1)) / dt
-        return np.r_[rate[:3], 2 * rate[4:]]
-
-
-@exercise.misconception(_PLAIN, id="plain_difference")
-def first_six_of_the_difference():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        return ((np.asarray(qpos2) - np.asarray(qpos1)) / dt)[:6]
-
-
-@exercise.misconception(
-    "The angular part is the sine of half the angle times two: right only for tiny turns. The "
-    "angle is 2 atan2(|v|, w)."
-)
-def sine_for_the_angle():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        r = mul(conj(a[3:]), b[3:])
-        return np.r_[b[:3] - a[:3], 2 * short(r)[1:]] / dt
-
-
-@exercise.misconception(
-    "A factor 2 is missing in the angular part: the quaternion of a turn holds half its angle."
-)
-def missing_factor_2():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        r = short(mul(conj(a[3:]), b[3:]))
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-15 else np.arctan2(s, r[0]) * r[1:] / s
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-@exercise.misconception(
-    "Your angular part takes the long way round when the two quaternions have opposite signs: q "
-    "and -q are one orientation. Flip the relative quaternion when its scalar part is negative."
-)
-def long_way_round():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        r = mul(conj(a[3:]), b[3:])
-        s = np.linalg.norm(r[1:])
-        turn = np.zeros(3) if s < 1e-12 else 2 * np.arctan2(s, r[0]) * r[1:] / s
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-@exercise.misconception(
-    "The two halves are swapped: the linear velocity comes first, the angular one second."
-)
-def halves_swapped():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[turn, b[:3] - a[:3]] / dt
-
-
-_BACK = "Your result has the opposite sign: it carries the second pose back to the first."
-
-
-@exercise.misconception(_BACK, id="swapped_order")
-def swapped_order():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        b, a = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-@exercise.misconception(_BACK, id="swapped_order")
-def swapped_order_in_the_angular_part():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(b[3:]), a[3:]))
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-_REST = (
-    "Without a turn your code divides zero by zero, or takes an arccos beyond 1 by rounding. No "
-    "turn has no axis: return zeros for the angular part there."
-)
-
-
-@exercise.misconception(_REST, id="divides_by_zero_at_rest")
-def divides_by_zero_at_rest():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        r = short(mul(conj(a[3:]), b[3:]))
-        s = np.linalg.norm(r[1:])
-        turn = 2 * np.arctan2(s, r[0]) * r[1:] / s
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-@exercise.misconception(_REST, id="divides_by_zero_at_rest")
-def raises_at_rest():
-    import math
-
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        r = mul(conj(a[3:]), b[3:])
-        r = [float(c) for c in short(r)]
-        s = math.sqrt(r[1] ** 2 + r[2] ** 2 + r[3] ** 2)
-        turn = [2 * math.atan2(s, r[0]) * c / s for c in r[1:]]
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-_DT = (
-    "One half of your result (or all of it) is not divided by dt: a velocity is a step over a time."
-)
-
-
-@exercise.misconception(_DT, id="forgets_dt")
-def forgets_dt():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[b[:3] - a[:3], turn]
-
-
-@exercise.misconception(_DT, id="forgets_dt")
-def forgets_dt_in_the_angular_part():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[(b[:3] - a[:3]) / dt, turn]
-
-
-@exercise.misconception(_DT, id="forgets_dt")
-def forgets_dt_in_the_linear_part():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[b[:3] - a[:3], turn / dt]
-
-
-@exercise.misconception(
-    "The first quaternion is not inverted: you take the logarithm of q1 * q2. The turn from the "
-    "first pose to the second is q1^-1 * q2."
-)
-def not_inverted():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(a[3:], b[3:]))
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-@exercise.misconception(
-    "Your quaternions hold the scalar part last; the course's order is (w, x, y, z), MuJoCo's own."
-)
-def scalar_last():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(np.roll(a[3:], 1)), np.roll(b[3:], 1)))
-        return np.r_[b[:3] - a[:3], turn] / dt
-
-
-# More mistakes: a and b are the two poses, r the relative quaternion.
-CELL = """\
-def free_joint_velocity(qpos1, qpos2, dt):
-    {first}
-    a, b = np.asarray(qpos1, float), np.asarray(qpos2, float)
-    r = mul(conj(a[3:]), b[3:])
-    linear, angular = {linear}, {angular}
-    return {result}
-"""
-RIGHT = {
-    "first": "pass",
-    "linear": "(b[:3] - a[:3]) / dt",
-    "angular": "log(r) / dt",
-    "result": "np.r_[linear, angular]",
-}
-
-
-def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
-    for change in changes:
-        cell = with_helpers(CELL.format(**(RIGHT | change)), HELPERS)
-        exercise.misconceptions.append(Implementation(id, text, cell))
-
-
-_mistake(
-    "linear_in_body_frame",
-    _LINEAR,
-    {"linear": "rotate(conj(b[3:]), b[:3] - a[:3]) / dt"},
-    {"linear": "rotate(b[3:], b[:3] - a[:3]) / dt"},
-    {"linear": "(rotate(conj(b[3:]), b[:3]) - rotate(conj(a[3:]), a[:3])) / dt"},
-)
-_mistake(
-    "angular_in_world_frame",
-    _WORLD,
-    {"angular": "2 * mul(b[3:] - a[3:], conj(a[3:]))[1:] / dt"},
-    {"angular": "rotate(b[3:], log(r)) / dt"},
-)
-_mistake(
+_wrong("angular_in_world_frame", _WORLD, (_STEP, "mul(b[3:], conj(a[3:]))"))
+for _angular in ("2 * mul(b[3:] - a[3:], conj(a[3:]))[1:]", "rotate(b[3:], log(r))"):
+    _wrong("angular_in_world_frame", _WORLD, ("log(r) / dt", f"{_angular} / dt"))
+_wrong(
     "angular_in_world_frame_and_half",
     "Two mistakes in the angular part: it is in the world frame (take q1^-1 * q2), and a factor 2 "
     "is missing.",
-    {"angular": "0.5 * log(mul(b[3:], conj(a[3:]))) / dt"},
+    (_STEP, "mul(b[3:], conj(a[3:]))"),
+    ("2 * np.arctan2", "np.arctan2"),
 )
-_mistake(
-    "missing_factor_2",
-    "A factor 2 is missing in the angular part: the quaternion of a turn holds half its angle.",
-    {"angular": "(-r if r[0] < 0 else r)[1:] / dt"},
-    {"angular": "r[1:] / dt"},
+for _linear in (
+    "rotate(conj(a[3:]), b[:3] - a[:3])",
+    "rotate(a[3:], b[:3] - a[:3])",
+    "rotate(conj(b[3:]), b[:3] - a[:3])",
+    "rotate(b[3:], b[:3] - a[:3])",
+    "(rotate(conj(b[3:]), b[:3]) - rotate(conj(a[3:]), a[:3]))",
+):
+    _wrong(
+        "linear_in_body_frame",
+        "The linear part of your result is turned into the body's frame. A free joint's linear "
+        "velocity is in world axes: (p2 - p1)/dt as it is.",
+        ("(b[:3] - a[:3]) / dt", f"{_linear} / dt"),
+    )
+
+for _result in (
+    "(b - a) / dt",
+    "np.delete((b - a) / dt, 3)",
+    "np.r_[linear, 2 * (b - a)[4:] / dt]",
+    "((b - a) / dt)[:6]",
+):
+    _wrong(
+        "plain_difference",
+        "You subtract the quaternions and divide by dt. The difference of two quaternions is no "
+        "angular velocity: take the logarithm of q1^-1 * q2.",
+        ("np.r_[linear, angular]", _result),
+    )
+_wrong(
+    "sine_for_the_angle",
+    "The angular part is the sine of half the angle times two: right only for tiny turns. The "
+    "angle is 2 atan2(|v|, w).",
+    ("log(r) / dt", "2 * short(r)[1:] / dt"),
 )
-_mistake(
-    "axis_not_normalised",
-    "The axis in your angular part is not of unit length: divide the vector part of the relative "
-    "quaternion by its norm.",
-    {"angular": "2 * np.arctan2(np.linalg.norm(r[1:]), abs(r[0])) * r[1:] / dt"},
-    {"angular": "2 * np.arccos(np.clip(r[0], -1, 1)) * r[1:] / dt"},
-)
-_mistake(
-    "euler_differences",
-    "Your angular part subtracts Euler angles. Their rates are no angular velocity: take the "
-    "logarithm of q1^-1 * q2.",
-    {"angular": "(euler(b[3:]) - euler(a[3:])) / dt"},
-)
-_mistake(
-    "sum_for_difference",
-    "The linear part of your result adds the positions; the later one minus the earlier one is "
-    "asked for.",
-    {"linear": "(b[:3] + a[:3]) / dt"},
-)
-_mistake(
-    "position_for_velocity",
-    "The linear part of your result is the second position; a velocity is the difference of the "
-    "two over dt.",
-    {"linear": "b[:3]"},
-    {"linear": "b[:3] / dt"},
-)
-_mistake(
-    "swapped_order",
-    _BACK,
-    {"linear": "(a[:3] - b[:3]) / dt"},
-    {"angular": "-log(r) / dt"},
-)
-_mistake(
-    "seven_numbers",
-    "Your result has seven numbers; a free joint's velocity has six: the angular part is three.",
-    {"result": "np.r_[linear, 0, angular]"},
-)
-_mistake(
-    "one_half_only",
-    "Your result is one half only; six numbers are asked for, linear and then angular.",
-    {"result": "angular"},
-    {"result": "linear"},
-)
-_mistake(
-    "two_arrays",
-    "Your result is a pair of arrays; one array of six numbers is asked for.",
-    {"result": "(linear, angular)"},
-    {"result": "np.array([linear, angular])"},
-)
-_mistake(
-    "long_way_round",
+_TWO = "A factor 2 is missing in the angular part: the quaternion of a turn holds half its angle."
+_wrong("missing_factor_2", _TWO, ("2 * np.arctan2", "np.arctan2"))
+_wrong("missing_factor_2", _TWO, ("log(r) / dt", "short(r)[1:] / dt"))
+_wrong("missing_factor_2", _TWO, ("log(r) / dt", "r[1:] / dt"))
+
+_LONG = (
     "Your angular part takes the long way round when the two quaternions have opposite signs: q "
-    "and -q are one orientation. Flip the relative quaternion when its scalar part is negative.",
-    {
-        "angular": "np.zeros(3) if np.linalg.norm(r[1:]) < 1e-9 else "
-        "2 * np.arccos(np.clip(r[0], -1, 1)) * r[1:] / np.linalg.norm(r[1:]) / dt"
-    },
+    "and -q are one orientation. Flip the relative quaternion when its scalar part is negative."
 )
-_mistake(
+_NOT_SHORT = ("    r = short(r)\n", "")
+_wrong("long_way_round", _LONG, _NOT_SHORT, ("1e-15", "1e-12"))
+_wrong(
+    "long_way_round",
+    _LONG,
+    _NOT_SHORT,
+    ("np.arctan2(s, r[0])", "np.arccos(np.clip(r[0], -1, 1))"),
+    ("1e-15", "1e-9"),
+)
+_wrong(
     "flips_the_scalar_part_only",
     "Where the two quaternions have opposite signs the angular part points the wrong way: flip "
     "the whole relative quaternion, not its scalar part alone.",
-    {"angular": "log(np.r_[abs(r[0]), r[1:]]) / dt"},
+    ("r = short(r)", "r = np.r_[abs(r[0]), r[1:]]"),
 )
-_mistake(
+_BACK = "Your result has the opposite sign: it carries the second pose back to the first."
+_wrong("swapped_order", _BACK, ("a, b =", "b, a ="))
+_wrong("swapped_order", _BACK, (_STEP, "mul(conj(b[3:]), a[3:])"))
+_wrong("swapped_order", _BACK, ("(b[:3] - a[:3])", "(a[:3] - b[:3])"))
+_wrong("swapped_order", _BACK, ("log(r) / dt", "-log(r) / dt"))
+_wrong(
+    "halves_swapped",
+    "The two halves are swapped: the linear velocity comes first, the angular one second.",
+    ("np.r_[linear, angular]", "np.r_[angular, linear]"),
+)
+_wrong(
+    "not_inverted",
+    "The first quaternion is not inverted: you take the logarithm of q1 * q2. The turn from the "
+    "first pose to the second is q1^-1 * q2.",
+    (_STEP, "mul(a[3:], b[3:])"),
+)
+_wrong(
+    "scalar_last",
+    "Your quaternions hold the scalar part last; the course's order is (w, x, y, z), MuJoCo's own.",
+    (_STEP, "mul(conj(np.roll(a[3:], 1)), np.roll(b[3:], 1))"),
+)
+
+for _turn in ("r[1:] / s", "r[1:] * (1 / float(s))"):
+    _wrong(
+        "divides_by_zero_at_rest",
+        "Without a turn your code divides zero by zero, or takes an arccos beyond 1 by rounding. "
+        "No turn has no axis: return zeros for the angular part there.",
+        ("np.zeros(3) if s < 1e-15 else ", ""),
+        ("r[1:] / s", _turn),
+    )
+_wrong(
+    "small_turns_dropped",
+    "Small turns come out as zero: the threshold below which your code sees no turn is too large.",
+    ("log(r) / dt", "np.where(np.linalg.norm(log(r)) < 2e-4, 0, log(r)) / dt"),
+)
+_DT = (
+    "One half of your result (or all of it) is not divided by dt: a velocity is a step over a time."
+)
+_wrong("forgets_dt", _DT, (" / dt", ""))
+_wrong("forgets_dt", _DT, ("log(r) / dt", "log(r)"))
+_wrong("forgets_dt", _DT, ("(b[:3] - a[:3]) / dt", "b[:3] - a[:3]"))
+
+for _angle in ("2 * np.arctan2(s, abs(r[0]))", "2 * np.arccos(np.clip(r[0], -1, 1))"):
+    _wrong(
+        "axis_not_normalised",
+        "The axis in your angular part is not of unit length: divide the vector part of the "
+        "relative quaternion by its norm.",
+        _NOT_SHORT,
+        ("2 * np.arctan2(s, r[0]) * r[1:] / s", f"{_angle} * r[1:]"),
+    )
+_wrong(
+    "euler_differences",
+    "Your angular part subtracts Euler angles. Their rates are no angular velocity: take the "
+    "logarithm of q1^-1 * q2.",
+    ("log(r) / dt", "(euler(b[3:]) - euler(a[3:])) / dt"),
+)
+_wrong(
+    "sum_for_difference",
+    "The linear part of your result adds the positions; the later one minus the earlier one is "
+    "asked for.",
+    ("b[:3] - a[:3]", "b[:3] + a[:3]"),
+)
+for _linear in ("b[:3]", "b[:3] / dt"):
+    _wrong(
+        "position_for_velocity",
+        "The linear part of your result is the second position; a velocity is the difference of "
+        "the two over dt.",
+        ("(b[:3] - a[:3]) / dt", _linear),
+    )
+_wrong(
+    "seven_numbers",
+    "Your result has seven numbers; a free joint's velocity has six: the angular part is three.",
+    ("np.r_[linear, angular]", "np.r_[linear, 0, angular]"),
+)
+for _half in ("angular", "linear"):
+    _wrong(
+        "one_half_only",
+        "Your result is one half only; six numbers are asked for, linear and then angular.",
+        ("np.r_[linear, angular]", _half),
+    )
+for _pair in ("(linear, angular)", "np.array([linear, angular])"):
+    _wrong(
+        "two_arrays",
+        "Your result is a pair of arrays; one array of six numbers is asked for.",
+        ("np.r_[linear, angular]", _pair),
+    )
+_CHANGES = "Your code changes a pose that it is given; work on copies."
+_wrong(
     "writes_into_the_input",
-    "Your code changes a pose that it is given; work on copies.",
-    {"first": "qpos2[3:] *= -1 if qpos1[3:] @ qpos2[3:] < 0 else 1"},
-    {"first": "qpos1[4:] *= -1", "angular": "log(mul(a[3:], b[3:])) / dt"},
+    _CHANGES,
+    (f"    r = {_STEP}", f"    qpos2[3:] *= -1 if a[3:] @ b[3:] < 0 else 1\n    r = {_STEP}"),
 )
-
-
-@exercise.misconception(
-    "Small turns come out as zero: the threshold below which your code sees no turn is too large."
+_wrong(
+    "writes_into_the_input",
+    _CHANGES,
+    (f"    r = {_STEP}", "    qpos1[4:] *= -1\n    r = mul(a[3:], b[3:])"),
 )
-def small_turns_dropped():
-    def free_joint_velocity(qpos1, qpos2, dt):
-        a, b = np.asarray(qpos1), np.asarray(qpos2)
-        turn = log(mul(conj(a[3:]), b[3:]))
-        return np.r_[b[:3] - a[:3], np.where(np.linalg.norm(turn) < 2e-4, 0, turn)] / dt
 
 
 @exercise.variant("arctangent and a guard, plain Python, a list comes back")

@@ -16,7 +16,6 @@ from course.exercises.generalized_coordinates.scenes import (
     unit,
     zoo,
 )
-from course.exercises.implementation import Implementation
 from course.grading.door import Outcome
 from mjcourse.models import load
 
@@ -129,485 +128,224 @@ def refusals():
     ]
 
 
-_HARD = (
-    "The address in your code is fixed (`qpos[0:7]`) or counted by hand. An object inserted "
-    "before moves it: read `model.joint(name).qposadr`."
-)
+GOOD = """\
+def set_free_pose(model, data, joint, pos, quat):
+    j = model.joint(joint)
+    if j.type[0] != 0:
+        raise ValueError(f"{joint} is not free")
+    norm = np.linalg.norm(quat)
+    if norm == 0:
+        raise ValueError("quat has no length")
+    a = j.qposadr[0]
+    data.qpos[a : a + 3] = pos
+    data.qpos[a + 3 : a + 7] = np.asarray(quat) / norm
+"""
+_wrong = exercise.slips(GOOD)
+_FIND = "    j = model.joint(joint)\n"
+_KIND = '    if j.type[0] != 0:\n        raise ValueError(f"{joint} is not free")\n'
+_ZERO = '    if norm == 0:\n        raise ValueError("quat has no length")\n'
+_PLACE = "    data.qpos[a : a + 3] = pos\n"
+_TURN = "    data.qpos[a + 3 : a + 7] = np.asarray(quat) / norm\n"
 
-
-@exercise.misconception(_HARD, id="hard_coded")
-def hard_coded():
-    def set_free_pose(model, data, joint, pos, quat):
-        if model.joint(joint).type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        data.qpos[0:3] = pos
-        data.qpos[3:7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(_HARD, id="hard_coded")
-def seven_times_the_number():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = 7 * j.id
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(_HARD, id="hard_coded")
-def counted_by_free_joints():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = 7 * int(np.sum(model.jnt_type[: j.id] == 0))
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
+for _address in ("0", "7 * j.id", "7 * int(np.sum(model.jnt_type[: j.id] == 0))"):
+    _wrong(
+        "hard_coded",
+        "The address in your code is fixed (`qpos[0:7]`) or counted by hand. An object inserted "
+        "before moves it: read `model.joint(name).qposadr`.",
+        ("j.qposadr[0]", _address),
+    )
+_wrong(
+    "velocity_address",
     "You write into `qpos` at the joint's velocity address (`jnt_dofadr`); positions lie at "
-    "`jnt_qposadr`."
+    "`jnt_qposadr`.",
+    ("j.qposadr[0]", "j.dofadr[0]"),
 )
-def velocity_address():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = j.dofadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
+_wrong(
+    "joint_number_for_address",
     "You write at the joint's number instead of its address: `joint.id` counts joints, "
-    "`joint.qposadr` counts numbers in `qpos`."
+    "`joint.qposadr` counts numbers in `qpos`.",
+    ("j.qposadr[0]", "j.id"),
 )
-def joint_number_for_address():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        data.qpos[j.id : j.id + 3] = pos
-        data.qpos[j.id + 3 : j.id + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
-    "The quaternion is written without being normalised; `qpos` must hold unit quaternions."
+_wrong(
+    "looks_among_bodies",
+    "The joint is looked for among the bodies. Here they share names; the question is about a "
+    "joint: `model.joint(name)`.",
+    ("model.joint(joint)", "model.joint(model.body(joint).jntadr[0])"),
 )
-def not_normalised():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = quat
 
+_wrong(
+    "not_normalised",
+    "The quaternion is written without being normalised; `qpos` must hold unit quaternions.",
+    ("np.asarray(quat) / norm", "quat"),
+)
+for _norm in ("np.dot(quat, quat)", "np.sum(quat)", "np.sum(np.abs(quat))", "np.max(np.abs(quat))"):
+    _wrong(
+        "divides_by_another_norm",
+        "The quaternion is divided by something else than its norm (the square of it, a sum, the "
+        "largest entry). Use `np.linalg.norm(quat)`.",
+        ("/ norm", f"/ {_norm}"),
+    )
+for _order in ("np.roll(quat, -1)", "np.roll(quat, 1)"):
+    _wrong(
+        "scalar_last",
+        "The quaternion is written with the scalar part last (or its order is changed on the way); "
+        "`qpos` holds (w, x, y, z), as it is given.",
+        ("np.asarray(quat)", _order),
+    )
+_wrong(
+    "conjugated",
+    "The conjugate of the quaternion is written: that is the inverse turn.",
+    ("np.asarray(quat)", "np.asarray(quat) * [1, -1, -1, -1]"),
+)
+_wrong(
+    "quaternion_first",
+    "Quaternion and position are swapped: the position comes first in `qpos`.",
+    ("a : a + 3", "a + 4 : a + 7"),
+    ("a + 3 : a + 7", "a : a + 4"),
+)
+_wrong("position_forgotten", "The position of the joint is not set: `qpos[a:a + 3]`.", (_PLACE, ""))
+_wrong(
+    "quaternion_forgotten",
+    "The orientation of the joint is not set: `qpos[a + 3:a + 7]`.",
+    (_TURN, ""),
+)
+_wrong(
+    "writes_derived_quantities",
+    "The pose does not arrive in `data.qpos`: it is written somewhere else (a copy, `xpos` and "
+    "`xquat`, which are derived) or not at all.",
+    ("data.qpos[a : a + 3]", "data.xpos[j.bodyid[0]]"),
+    ("data.qpos[a + 3 : a + 7]", "data.xquat[j.bodyid[0]]"),
+)
+_wrong(
+    "normalises_the_input",
+    "Your function normalises the caller's quaternion in place; leave inputs as they are: "
+    "`quat / np.linalg.norm(quat)` makes a new array.",
+    (_TURN, "    quat /= norm\n    data.qpos[a + 3 : a + 7] = quat\n"),
+)
+_wrong(
+    "resets_the_rest",
+    "Setting one pose changes others: the data is reset on the way. Write the seven numbers of the "
+    "joint and nothing else.",
+    (_PLACE, "    mujoco.mj_resetData(model, data)\n" + _PLACE),
+)
+_wrong(
+    "adds_to_the_pose",
+    "The pose is added to where the body is; it is to be set there: assign, without `+=`.",
+    ("= pos", "+= pos"),
+)
 
-@exercise.misconception(
+_wrong(
+    "writes_before_it_checks",
+    "The position is already written when your code finds that the quaternion is bad. Check "
+    "first, then write: a refused call changes nothing.",
+    (_ZERO, ""),
+    (_PLACE, _PLACE + _ZERO),
+)
+_ZERO_TAKEN = (
     "A quaternion of norm zero is not refused (or NaN is written into `qpos`): raise `ValueError` "
     "before anything is written."
 )
-def accepts_zero_quaternion():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
-    "A quaternion of norm zero is not refused (or NaN is written into `qpos`): raise `ValueError` "
-    "before anything is written.",
-    id="accepts_zero_quaternion",
+_wrong("accepts_zero_quaternion", _ZERO_TAKEN, (_ZERO, ""))
+_wrong("accepts_zero_quaternion", _ZERO_TAKEN, (_ZERO, "    norm = norm or 1.0\n"))
+_wrong(
+    "accepts_zero_quaternion",
+    _ZERO_TAKEN,
+    (_ZERO, "    if norm == 0:\n        quat, norm = [1, 0, 0, 0], 1.0\n"),
 )
-def zero_quaternion_becomes_identity():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        new = np.array(quat, float)
-        mujoco.mju_normalize4(new)
-        data.qpos[a + 3 : a + 7] = new
-
-
-@exercise.misconception(
-    "The position is already written when your code finds that the quaternion is bad. Check "
-    "first, then write: a refused call changes nothing."
+_wrong(
+    "accepts_zero_quaternion",
+    _ZERO_TAKEN,
+    (_ZERO, "    quat = np.array(quat, float)\n    mujoco.mju_normalize4(quat)\n"),
+    (" / norm", ""),
 )
-def writes_before_it_checks():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
 
-
-_TYPE = (
+_OTHERS_TAKEN = (
     "A joint that is not free is not refused, and its neighbours' numbers are overwritten. Look "
     "at `jnt_type` and raise `ValueError`."
 )
-
-
-@exercise.misconception(_TYPE, id="accepts_other_joints")
-def accepts_other_joints():
-    def set_free_pose(model, data, joint, pos, quat):
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = model.joint(joint).qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(_TYPE, id="accepts_other_joints")
-def accepts_other_joints_to_the_end():
-    def set_free_pose(model, data, joint, pos, quat):
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = model.joint(joint).qposadr[0]
-        pose = np.r_[pos, np.asarray(quat) / np.linalg.norm(quat)]
-        for i in range(min(7, model.nq - a)):
-            data.qpos[a + i] = pose[i]
-
-
-@exercise.misconception(
-    "The errors have the wrong class: an unknown name is a `KeyError`, a bad value a `ValueError`.",
-    id="wrong_classes",
+_wrong("accepts_other_joints", _OTHERS_TAKEN, (_KIND, ""))
+_wrong("accepts_other_joints", _OTHERS_TAKEN, ("j.type[0] != 0", "j.type[0] > 1"))
+_wrong("accepts_other_joints", _OTHERS_TAKEN, (_KIND, "    if j.type[0] != 0:\n        return\n"))
+_wrong(
+    "accepts_other_joints",
+    _OTHERS_TAKEN,
+    (_KIND, ""),
+    (_PLACE, "    pose = np.r_[pos, np.asarray(quat) / norm]\n"),
+    (_TURN, "    for i in range(min(7, model.nq - a)):\n        data.qpos[a + i] = pose[i]\n"),
 )
-def refuses_by_assertion():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        assert j.type[0] == 0
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
 
+_EVERYTHING = (
+    "Nothing is refused: a joint that is not free and a quaternion of norm zero must raise "
+    "`ValueError` before anything is written."
+)
+_wrong("accepts_everything", _EVERYTHING, (_KIND, ""), (_ZERO, ""))
+_wrong("accepts_everything", _EVERYTHING, (_KIND, ""), (_ZERO, ""), (" / norm", ""))
+_wrong(
+    "accepts_everything",
+    _EVERYTHING,
+    (_KIND, ""),
+    (_ZERO, ""),
+    ("data.qpos[a : a + 3]", "data.joint(joint).qpos[:3]"),
+    ("data.qpos[a + 3 : a + 7]", "data.joint(joint).qpos[3:]"),
+)
 
-@exercise.misconception(_TYPE, id="accepts_other_joints")
-def ignores_other_joints():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            return
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
+_RAISE_KIND = 'raise ValueError(f"{joint} is not free")'
+_RAISE_ZERO = 'raise ValueError("quat has no length")'
+_SILENT = (
+    "A call that cannot be done returns (or prints) instead of raising: the caller goes on as if "
+    "the pose were set. Raise `ValueError`."
+)
+_wrong("refuses_without_raising", _SILENT, (_RAISE_KIND, "return"), (_RAISE_ZERO, "return"))
+_wrong("refuses_without_raising", _SILENT, (_RAISE_ZERO, "return"))
+for _edits in (
+    [(_RAISE_KIND, "raise Exception(joint)"), (_RAISE_ZERO, "raise Exception()")],
+    [(_RAISE_KIND, "raise TypeError(joint)")],
+    [(_RAISE_KIND, "raise KeyError(joint)")],
+    [(_RAISE_KIND, "raise AssertionError(joint)")],
+    [(_RAISE_ZERO, "raise ZeroDivisionError()")],
+    [(_RAISE_ZERO, "raise KeyError('quat')")],
+    [(_RAISE_ZERO, "raise AssertionError()")],
+    [(_RAISE_KIND, "raise AssertionError(joint)"), (_RAISE_ZERO, "raise AssertionError()")],
+    [
+        (_FIND, f"    try:\n    {_FIND}    except KeyError:\n        raise ValueError\n"),
+        (_RAISE_KIND, "raise TypeError(joint)"),
+        (_RAISE_ZERO, "raise ZeroDivisionError()"),
+    ],
+):
+    _wrong(
+        "wrong_classes",
+        "The errors have the wrong class: an unknown name is a `KeyError`, a bad value a "
+        "`ValueError`.",
+        *_edits,
+    )
 
 _UNKNOWN = (
     "An unknown joint must raise `KeyError`; yours is accepted or raises something else. "
     "`mj_name2id` returns -1 there, which Python takes for the last joint; `model.joint(name)` "
     "raises by itself."
 )
-
-
-@exercise.misconception(_UNKNOWN, id="unknown_joint_accepted")
-def unknown_joint_is_the_last():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-        if model.jnt_type[j] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = model.jnt_qposadr[j]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(_UNKNOWN, id="unknown_joint_accepted")
-def unknown_joint_is_ignored():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-        if j < 0:
-            return
-        if model.jnt_type[j] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = model.jnt_qposadr[j]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-_LAST = (
-    "The quaternion is written with the scalar part last (or its order is changed on the way); "
-    "`qpos` holds (w, x, y, z), as it is given."
+_BY_NUMBER = (
+    ("j.type[0]", "model.jnt_type[j]"),
+    ("j.qposadr[0]", "model.jnt_qposadr[j]"),
 )
-
-
-@exercise.misconception(_LAST, id="scalar_last")
-def scalar_last():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.roll(quat, -1) / np.linalg.norm(quat)
-
-
-@exercise.misconception(_LAST, id="scalar_last")
-def scalar_last_taken():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.roll(quat, 1) / np.linalg.norm(quat)
-
-
-@exercise.misconception("Quaternion and position are swapped: the position comes first in `qpos`.")
-def quaternion_first():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = j.qposadr[0]
-        data.qpos[a : a + 4] = np.asarray(quat) / np.linalg.norm(quat)
-        data.qpos[a + 4 : a + 7] = pos
-
-
-@exercise.misconception(
-    "The pose does not arrive in `data.qpos`: it is written somewhere else (a copy, `xpos` and "
-    "`xquat`, which are derived) or not at all."
-)
-def writes_derived_quantities():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        b = j.bodyid[0]
-        data.xpos[b] = pos
-        data.xquat[b] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
-    "Your function normalises the caller's quaternion in place; leave inputs as they are: "
-    "`quat / np.linalg.norm(quat)` makes a new array."
-)
-def normalises_the_input():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        norm = np.linalg.norm(quat)
-        if norm == 0:
-            raise ValueError("quat has no length")
-        quat /= norm
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = quat
-
-
-_RESETS = (
-    "Setting one pose changes others: the data is reset on the way. Write the seven numbers of the "
-    "joint and nothing else."
-)
-
-
-@exercise.misconception(_RESETS, id="resets_the_rest")
-def resets_the_rest():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        mujoco.mj_resetData(model, data)
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
-    "The pose is added to where the body is; it is to be set there: assign, without `+=`."
-)
-def adds_to_the_pose():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = model.joint(joint)
-        if j.type[0] != 0:
-            raise ValueError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        a = j.qposadr[0]
-        data.qpos[a : a + 3] += pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
-    "The errors have the wrong class: an unknown name is a `KeyError`, a bad value a `ValueError`."
-)
-def wrong_classes():
-    def set_free_pose(model, data, joint, pos, quat):
-        j = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-        if j < 0:
-            raise ValueError(f"no joint {joint}")
-        if model.jnt_type[j] != 0:
-            raise TypeError(f"{joint} is not free")
-        if np.linalg.norm(quat) == 0:
-            raise ZeroDivisionError("quat has no length")
-        a = model.jnt_qposadr[j]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-@exercise.misconception(
-    "The joint is looked for among the bodies. Here they share names; the question is about a "
-    "joint: `model.joint(name)`."
-)
-def looks_among_bodies():
-    def set_free_pose(model, data, joint, pos, quat):
-        body = model.body(joint)
-        if np.linalg.norm(quat) == 0:
-            raise ValueError("quat has no length")
-        if model.jnt_type[body.jntadr[0]] != 0:
-            raise ValueError(f"{joint} is not free")
-        a = model.jnt_qposadr[body.jntadr[0]]
-        data.qpos[a : a + 3] = pos
-        data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.linalg.norm(quat)
-
-
-# More mistakes: the checks and the two lines of the right answer, put wrong one at a time.
-CELL = """\
-def set_free_pose(model, data, joint, pos, quat):
-    {unknown}
-    j = model.joint(joint)
-    {kind}
-    norm = np.linalg.norm(quat)
-    {zero}
-    a = int(j.qposadr[0])
-    {place}
-    {turn}
-"""
-RIGHT = {
-    "unknown": "pass",
-    "kind": "if j.type[0] != 0: raise ValueError(joint)",
-    "zero": "if norm == 0: raise ValueError('quat')",
-    "place": "data.qpos[a : a + 3] = pos",
-    "turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / norm",
-}
-
-
-def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
-    for change in changes:
-        cell = CELL.format(**(RIGHT | change))
-        exercise.misconceptions.append(Implementation(id, text, cell))
-
-
-_mistake(
-    "position_forgotten",
-    "The position of the joint is not set: `qpos[a:a + 3]`.",
-    {"place": "pass"},
-)
-_mistake(
-    "quaternion_forgotten",
-    "The orientation of the joint is not set: `qpos[a + 3:a + 7]`.",
-    {"turn": "pass"},
-)
-_mistake(
-    "conjugated",
-    "The conjugate of the quaternion is written: that is the inverse turn.",
-    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) * [1, -1, -1, -1] / norm"},
-)
-_mistake(
-    "divides_by_another_norm",
-    "The quaternion is divided by something else than its norm (the square of it, a sum, the "
-    "largest entry). Use `np.linalg.norm(quat)`.",
-    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.dot(quat, quat)"},
-    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.sum(quat)"},
-    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.sum(np.abs(quat))"},
-    {"turn": "data.qpos[a + 3 : a + 7] = np.asarray(quat) / np.max(np.abs(quat))"},
-)
-_mistake(
-    "refuses_without_raising",
-    "A call that cannot be done returns (or prints) instead of raising: the caller goes on as if "
-    "the pose were set. Raise `ValueError`.",
-    {"kind": "if j.type[0] != 0: return", "zero": "if norm == 0: return"},
-    {"zero": "if norm == 0: return"},
-)
-_mistake(
-    "wrong_classes",
-    "The errors have the wrong class: an unknown name is a `KeyError`, a bad value a `ValueError`.",
-    {
-        "kind": "if j.type[0] != 0: raise Exception(joint)",
-        "zero": "if norm == 0: raise Exception()",
-    },
-    {"kind": "if j.type[0] != 0: raise TypeError(joint)"},
-    {"kind": "if j.type[0] != 0: raise KeyError(joint)"},
-    {"zero": "if norm == 0: raise ZeroDivisionError()"},
-    {"zero": "if norm == 0: raise KeyError('quat')"},
-    {"kind": "assert j.type[0] == 0", "zero": "assert norm > 0"},
-    {"zero": "assert norm > 0"},
-)
-_mistake(
+_NUMBER = "    j = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)\n"
+_wrong("unknown_joint_accepted", _UNKNOWN, (_FIND, _NUMBER), *_BY_NUMBER)
+_wrong(
     "unknown_joint_accepted",
     _UNKNOWN,
-    {
-        "unknown": "if joint not in [model.joint(i).name for i in range(model.njnt)]: "
-        "raise ValueError(joint)"
-    },
-    {
-        "unknown": "if joint not in [model.joint(i).name for i in range(model.njnt)]: "
-        "raise NameError(joint)"
-    },
-    {"unknown": "if joint not in [model.joint(i).name for i in range(model.njnt)]: return"},
+    (_FIND, _NUMBER + "    if j < 0:\n        return\n"),
+    *_BY_NUMBER,
 )
-_mistake(
-    "accepts_zero_quaternion",
-    "A quaternion of norm zero is not refused (or NaN is written into `qpos`): raise `ValueError` "
-    "before anything is written.",
-    {"zero": "norm = norm or 1.0"},
-    {"zero": "if norm == 0: quat, norm = [1, 0, 0, 0], 1.0"},
-)
-_mistake("accepts_other_joints", _TYPE, {"kind": "if j.type[0] > 1: raise ValueError(joint)"})
-_mistake(
-    "accepts_everything",
-    "Nothing is refused: a joint that is not free and a quaternion of norm zero must raise "
-    "`ValueError` before anything is written.",
-    {"kind": "pass", "zero": "pass"},
-    {"kind": "pass", "zero": "pass", "turn": "data.qpos[a + 3 : a + 7] = quat"},
-    {
-        "kind": "pass",
-        "zero": "pass",
-        "place": "data.joint(joint).qpos[:3] = pos",
-        "turn": "data.joint(joint).qpos[3:] = np.asarray(quat) / norm",
-    },
-)
+for _refusal in ("raise ValueError(joint)", "raise NameError(joint)", "return"):
+    _wrong(
+        "unknown_joint_accepted",
+        _UNKNOWN,
+        (
+            _FIND,
+            "    if joint not in [model.joint(i).name for i in range(model.njnt)]:\n"
+            f"        {_refusal}\n{_FIND}",
+        ),
+    )
 
 
 @exercise.variant("through the joint's own view of qpos")
