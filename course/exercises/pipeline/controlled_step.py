@@ -1,5 +1,7 @@
 """`controlled_step`: the controller reads this step's quantities and acts on this step."""
 
+from typing import Any
+
 import mujoco
 import numpy as np
 
@@ -59,19 +61,22 @@ def _constant(model, data):
     return np.full(model.nu, 0.35)
 
 
-def _case(name, controller, seed, label, *, stale, steps=4):
+def _case(name, controller, seed, label, *, stale, steps=1):
     """Some controlled steps; where they end, and what the controller saw last of each.
 
     Data that is not stale has been evaluated before every step; stale data is as mj_step left it,
-    or its `qpos` was set by hand.
+    or its `qpos` was set by hand. The control that stands in the data from before is another.
     """
+    model = scene(name)
+    start = run_on(model, disturbed(model, seed), 2)
+    if stale == "qpos":
+        shift = np.random.default_rng(seed).normal(scale=0.3, size=model.nv)
+        mujoco.mj_integratePos(model, start.qpos, shift, 1.0)
+    elif stale == "no":
+        mujoco.mj_forward(model, start)
 
     def run(door):
-        model = scene(name)
-        data = run_on(model, disturbed(model, seed), 2)
-        if stale == "qpos":
-            shift = np.random.default_rng(seed).normal(scale=0.3, size=model.nv)
-            mujoco.mj_integratePos(model, data.qpos, shift, 1.0)
+        data: Any = start
         seen: list[np.ndarray] = []
 
         def told(model_seen, data_seen):
@@ -81,13 +86,15 @@ def _case(name, controller, seed, label, *, stale, steps=4):
             return controller(model, data_seen)
 
         lasts = []
-        for _ in range(steps):
-            if stale == "no":
-                mujoco.mj_forward(model, data)
+        for step in range(steps):
+            if step:
+                data = taken_over(start, data)
+                if stale == "no":
+                    mujoco.mj_forward(model, data)
             outcome = door.call("controlled_step", model, data, told)
             outcome.result()
             lasts.append(seen[-1] if seen else np.zeros(0))
-            data = taken_over(data, outcome.args_after[1])
+            data = outcome.args_after[1]
         end = arrays(data, "qpos", "qvel", "act", "time")
         return {**end, "what the controller saw": np.array(lasts)}
 

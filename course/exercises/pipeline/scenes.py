@@ -12,7 +12,7 @@ import numpy as np
 
 from course.exercises.exercise import Exercise
 from course.exercises.implementation import Implementation
-from course.grading.door import AnswerFailed, Error, Outcome
+from course.grading.door import AnswerFailed, Door, Error, Outcome
 from mjcourse.models import load
 
 # Everything that a step of MuJoCo starts from (mjSTATE_INTEGRATION), as fields of MjData.
@@ -22,7 +22,7 @@ STATE = (
 ).split()
 
 # A scene that students do not see: every joint type, a mass away from its body's origin, springs,
-# dampers, a fixed tendon, two actuators on one joint. Nothing touches.
+# dampers, a fixed tendon, two actuators on one joint, a row between two joints. Nothing touches.
 _MOBILE = """
 <mujoco model="mobile">
   <option timestep="0.005" gravity="0.4 -0.3 -9.81"/>
@@ -54,6 +54,9 @@ _MOBILE = """
   <tendon>
     <fixed name="belt"><joint joint="turn" coef="0.7"/><joint joint="lift" coef="-1.1"/></fixed>
   </tendon>
+  <equality>
+    <joint name="gear" joint1="run" joint2="turn" polycoef="0 0.3 0 0 0" solref="0.1 1"/>
+  </equality>
   <actuator>
     <motor name="turn" joint="turn" gear="2"/>
     <motor name="belt" tendon="belt"/>
@@ -107,6 +110,11 @@ def run_on(model: mujoco.MjModel, data: mujoco.MjData, steps: int) -> mujoco.MjD
     for _ in range(steps):
         mujoco.mj_step(model, later)
     return later
+
+
+def asked(door: Door, function: str, args: tuple[Any, ...]) -> Outcome:
+    """What `function(*args)` gives; the same tuple in every grading crosses the door packed."""
+    return door.call_many(function, [args])[0]
 
 
 def taken_over(data: mujoco.MjData, after: Any) -> mujoco.MjData:
