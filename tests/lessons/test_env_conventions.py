@@ -628,7 +628,7 @@ def test_the_reference_torque_reaches_the_joint_when_the_model_is_stepped():
 
 def test_carrying_there_and_back_again_loses_nothing_of_the_arm():
     carry = reference("carry_state")["carry_state"]
-    small, large = carry_state.model_of("arm"), carry_state.model_of("can, box, arm")
+    small, large = carry_state.model_of("arm"), carry_state.model_of("lid, box, arm")
     start = carry_state.old_data(3, small)
     middle, end = mujoco.MjData(large), mujoco.MjData(small)
     carry(small, start, large, middle)

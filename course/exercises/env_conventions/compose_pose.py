@@ -96,252 +96,232 @@ def contract():
     return cases
 
 
-@exercise.misconception(
-    "Parent and child are exchanged: your result is the parent composed into the child. The "
-    "child's position is turned by the parent's quaternion, and the parent's quaternion stands on "
-    "the left."
-)
-def swapped():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = child, parent
-        turn = Rotation.from_quat(pq)
-        return np.asarray(pp) + turn.apply(cp), (turn * Rotation.from_quat(cq)).as_quat()
-
-
-@exercise.misconception(
-    "The child's position is added without being turned: it is given along the parent's axes, so "
-    "it has to be turned by the parent's quaternion first."
-)
-def position_not_rotated():
+@exercise.variant("SciPy, one expression for each half")
+def by_rotations():
     from scipy.spatial.transform import Rotation
 
     def compose_pose(parent, child):
         (pp, pq), (cp, cq) = parent, child
-        turned = Rotation.from_quat(pq) * Rotation.from_quat(cq)
-        return np.asarray(pp, float) + np.asarray(cp, float), turned.as_quat()
-
-
-@exercise.misconception(
-    "The quaternions are used as (w, x, y, z): MuJoCo's routines were given the interface's "
-    "(x, y, z, w). Change the order at the boundary, on the way in and on the way out."
-)
-def scalar_first_inside():
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        pos, quat = np.zeros(3), np.zeros(4)
-        mujoco.mju_mulPose(
-            pos,
-            quat,
-            np.array(pp, float),
-            np.array(pq, float),
-            np.array(cp, float),
-            np.array(cq, float),
-        )
+        P, C = Rotation.from_quat(pq), Rotation.from_quat(cq)
+        pos = np.asarray(pp) + P.apply(cp)
+        quat = (P * C).as_quat()
         return pos, quat
 
 
-@exercise.misconception(
+# Misconceptions: a cell above with one thing changed.
+slip = exercise.slips(exercise.variants[0].cell)
+
+_POS, _QUAT = "np.asarray(pp) + P.apply(cp)", "(P * C)"
+
+# The position
+slip(
+    "swapped",
+    "Parent and child are exchanged: your result is the parent composed into the child. The "
+    "child's position is turned by the parent's quaternion, and the parent's quaternion stands on "
+    "the left.",
+    ("= parent, child", "= child, parent"),
+)
+slip(
+    "position_not_rotated",
+    "The child's position is added without being turned: it is given along the parent's axes, so "
+    "it has to be turned by the parent's quaternion first.",
+    (_POS, "np.add(pp, cp)"),
+)
+slip(
+    "position_not_rotated",
+    "The child's position is not turned by the parent, and the quaternions are multiplied in the "
+    "wrong order: the parent's comes first.",
+    *((_POS, "np.add(pp, cp)"), (_QUAT, "(C * P)")),
+)
+slip(
+    "rotated_by_the_inverse",
+    "The child's position is turned by the inverse of the parent's rotation. A vector given in the "
+    "parent's frame is brought out of it by the rotation itself.",
+    ("P.apply", "P.inv().apply"),
+)
+slip(
+    "rotated_by_the_child",
+    "The child's position is turned by its own quaternion. Its position is given in the parent's "
+    "frame: only the parent's quaternion turns it.",
+    ("P.apply", "C.apply"),
+)
+slip(
+    "rotated_by_the_product",
+    "The child's position is turned by the product of both quaternions: the child's own turn "
+    "happens after its position is reached, so only the parent's counts for it.",
+    ("P.apply", "(P * C).apply"),
+)
+slip(
+    "turns_the_parents_position",
+    "The parent's position is turned too. It is already given in the outer frame; only the child's "
+    "position is turned.",
+    (_POS, "P.apply(np.add(pp, cp))"),
+)
+slip(
+    "swapped_position",
+    "The quaternion is right; in the position parent and child are exchanged: the parent's "
+    "position stays as it is, the child's is turned by the parent's quaternion.",
+    (_POS, "np.asarray(cp) + C.apply(pp)"),
+)
+slip(
+    "swapped_position",
+    "The quaternion is right; in the position the parent's is turned instead of the child's.",
+    (_POS, "P.apply(pp) + np.asarray(cp)"),
+)
+slip(
+    "position_subtracted",
+    "The turned position of the child is subtracted: the child lies at the parent's position "
+    "*plus* its own, turned.",
+    ("+ P.apply", "- P.apply"),
+)
+slip(
+    "forgets_the_parents_position",
+    "The parent's position is left out of the sum.",
+    ("np.asarray(pp) + ", ""),
+)
+slip(
+    "not_in_the_sum",
+    "The child's position is left out: the result lies at the parent's origin.",
+    (" + P.apply(cp)", ""),
+)
+slip(
+    "parent_inverted",
+    "The parent is inverted before it is used: your result is the child seen from somewhere else, "
+    "not brought out of the parent's frame.",
+    *((_POS, "P.inv().apply(np.subtract(cp, pp))"), (_QUAT, "(P.inv() * C)")),
+)
+slip(
+    "inverse_of_the_parent",
+    "You use the inverse of the parent's rotation: it leads from the outer frame to the parent's, "
+    "and the child has to go the other way.",
+    ("Rotation.from_quat(pq)", "Rotation.from_quat(pq).inv()"),
+)
+
+# The quaternion
+slip(
+    "product_reversed",
+    "The position is right, but the quaternions are multiplied in the other order: it is parent "
+    "times child.",
+    (_QUAT, "(C * P)"),
+)
+for _product in ("P * C.inv()", "P.inv() * C", "P.inv() * C.inv()", "C * P.inv()", "C.inv() * P"):
+    slip(
+        "inverts_a_quaternion",
+        "The position is right, but one of the quaternions is inverted (conjugated) in the "
+        "product: it is parent times child as they are.",
+        (_QUAT, f"({_product})"),
+    )
+slip(
+    "conjugate_of_the_product",
+    "The resulting quaternion is the conjugate of the right one: the inverse rotation.",
+    (_QUAT, "(P * C).inv()"),
+)
+slip(
+    "keeps_the_childs_quaternion",
+    "The result has the child's own quaternion: the parent's rotation is not composed into it.",
+    (_QUAT, "C"),
+)
+slip(
+    "keeps_the_parents_quaternion",
+    "The result has the parent's own quaternion: the child's rotation is not composed into it.",
+    (_QUAT, "P"),
+)
+slip(
+    "rotation_vectors_added",
+    "The rotations are added as rotation vectors (or angles). Rotations in three dimensions do not "
+    "add: multiply the quaternions.",
+    (_QUAT, "Rotation.from_rotvec(P.as_rotvec() + C.as_rotvec())"),
+)
+slip(
+    "rotation_vectors_added",
+    "The rotations are added as Euler angles. Rotations in three dimensions do not add: multiply "
+    "the quaternions.",
+    (_QUAT, 'Rotation.from_euler("xyz", P.as_euler("xyz") + C.as_euler("xyz"))'),
+)
+for _entries in (
+    "np.add(pq, cq) / max(np.linalg.norm(np.add(pq, cq)), 1e-12)",
+    "np.multiply(pq, cq)",
+):
+    slip(
+        "entrywise_sum",
+        "The quaternions are added or multiplied entry by entry. Rotations compose by the "
+        "quaternion product.",
+        ("(P * C).as_quat()", _entries),
+    )
+
+# The order of its entries
+slip(
+    "scalar_first_inside",
+    "The quaternions are used as (w, x, y, z): MuJoCo's routines were given the interface's "
+    "(x, y, z, w). Change the order at the boundary, on the way in and on the way out.",
+    *((f"from_quat({q})", f"from_quat({q}, scalar_first=True)") for q in ("pq", "cq")),
+    ("as_quat()", "as_quat(scalar_first=True)"),
+)
+slip(
+    "scalar_first_inside",
     "The position is right, but the quaternions are multiplied as (w, x, y, z); they are "
     "(x, y, z, w) here.",
-    id="scalar_first_inside",
+    (
+        "(P * C).as_quat()",
+        "np.zeros(4)\n    mujoco.mju_mulQuat(quat, np.array(pq, float), np.array(cq, float))",
+    ),
 )
-def scalar_first_product():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        quat = np.zeros(4)
-        mujoco.mju_mulQuat(quat, np.array(pq, float), np.array(cq, float))
-        return np.asarray(pp) + Rotation.from_quat(pq).apply(cp), quat
-
-
-@exercise.misconception(
+slip(
+    "scalar_first_inside",
     "The position is turned with the parent's quaternion read as (w, x, y, z); it is (x, y, z, w).",
-    id="scalar_first_inside",
+    ("P.apply", "Rotation.from_quat(pq, scalar_first=True).apply"),
 )
-def scalar_first_position():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        pos = np.zeros(3)
-        mujoco.mju_rotVecQuat(pos, np.array(cp, float), np.array(pq, float))
-        turned = Rotation.from_quat(pq) * Rotation.from_quat(cq)
-        return np.asarray(pp) + pos, turned.as_quat()
-
-
-@exercise.misconception(
+slip(
+    "returns_scalar_first",
     "The result's quaternion comes out as (w, x, y, z). It was right inside; put the scalar last "
-    "again before you return it."
+    "again before you return it.",
+    ("as_quat()", "as_quat(scalar_first=True)"),
 )
-def returns_scalar_first():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq)
-        quat = (turn * Rotation.from_quat(cq)).as_quat()
-        return np.asarray(pp) + turn.apply(cp), np.roll(quat, 1)
-
-
-@exercise.misconception(
-    "The position is right, but the quaternions are multiplied in the other order: it is parent "
-    "times child."
+slip(
+    "order_changed_the_wrong_way",
+    "The order of the quaternion is changed the wrong way: from (x, y, z, w) to (w, x, y, z) the "
+    "last entry moves to the front.",
+    *((f"({q})", f"(np.roll({q}, -1), scalar_first=True)") for q in ("pq", "cq")),
+    ("(P * C).as_quat()", "np.roll((P * C).as_quat(scalar_first=True), 1)"),
 )
-def product_reversed():
-    from scipy.spatial.transform import Rotation
 
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq)
-        return np.asarray(pp) + turn.apply(cp), (Rotation.from_quat(cq) * turn).as_quat()
-
-
-@exercise.misconception(
-    "The child's position is turned by the inverse of the parent's rotation. A vector given in the "
-    "parent's frame is brought out of it by the rotation itself."
+# The form
+slip(
+    "quat_before_pos",
+    "The result is (quat, pos); a pose is (pos, quat).",
+    ("return pos, quat", "return quat, pos"),
 )
-def rotated_by_the_inverse():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq)
-        pos = np.asarray(pp) + turn.inv().apply(cp)
-        return pos, (turn * Rotation.from_quat(cq)).as_quat()
-
-
-@exercise.misconception(
-    "The parent is inverted before it is used: your result is the child seen from somewhere else, "
-    "not brought out of the parent's frame."
+slip(
+    "position_alone",
+    "A pose is a position and a quaternion; you return the position alone.",
+    ("return pos, quat", "return pos"),
 )
-def parent_inverted():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq).inv()
-        return turn.apply(np.subtract(cp, pp)), (turn * Rotation.from_quat(cq)).as_quat()
-
-
-@exercise.misconception(
-    "The child's position is turned by its own quaternion. Its position is given in the parent's "
-    "frame: only the parent's quaternion turns it."
+slip(
+    "one_vector_of_seven",
+    "The pose comes as one vector of seven numbers; a pose here is a pair `(pos, quat)`.",
+    ("return pos, quat", "return np.concatenate([pos, quat])"),
 )
-def rotated_by_the_child():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        own = Rotation.from_quat(cq)
-        pos = np.asarray(pp) + own.apply(cp)
-        return pos, (Rotation.from_quat(pq) * own).as_quat()
-
-
-@exercise.misconception(
-    "The child's position is turned by the product of both quaternions: the child's own turn "
-    "happens after its position is reached, so only the parent's counts for it."
+slip(
+    "a_matrix_for_the_quaternion",
+    "The rotation comes as a matrix; a pose here is `(pos, quat)`.",
+    (".as_quat()", ".as_matrix()"),
 )
-def rotated_by_the_product():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        both = Rotation.from_quat(pq) * Rotation.from_quat(cq)
-        return np.asarray(pp) + both.apply(cp), both.as_quat()
-
-
-@exercise.misconception(
-    "The parent's position is turned too. It is already given in the outer frame; only the child's "
-    "position is turned."
+slip(
+    "a_matrix_for_the_quaternion",
+    "The rotation comes as Euler angles or a rotation vector; a pose here is `(pos, quat)`.",
+    (".as_quat()", ".as_rotvec()"),
 )
-def turns_the_parents_position():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq)
-        pos = turn.apply(np.add(pp, cp))
-        return pos, (turn * Rotation.from_quat(cq)).as_quat()
-
-
-@exercise.misconception("The parent's position is left out of the sum.")
-def forgets_the_parents_position():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq)
-        return turn.apply(cp), (turn * Rotation.from_quat(cq)).as_quat()
-
-
-@exercise.misconception(
-    "The result has the child's own quaternion: the parent's rotation is not composed into it."
+slip(
+    "adds_in_place",
+    "The parent's position is changed by `+=` inside your function: work on a copy.",
+    (
+        f"pos = {_POS}",
+        "pos = np.asarray(pp)\n    pos += P.apply(cp).astype(pos.dtype)",
+    ),
 )
-def keeps_the_childs_quaternion():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        return np.asarray(pp) + Rotation.from_quat(pq).apply(cp), np.array(cq, float)
 
 
-@exercise.misconception(
-    "The quaternions are added or multiplied entry by entry. Rotations compose by the quaternion "
-    "product."
-)
-def entrywise_sum():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        quat = np.add(pq, cq)
-        pos = np.asarray(pp) + Rotation.from_quat(pq).apply(cp)
-        return pos, quat / max(np.linalg.norm(quat), 1e-12)
-
-
-@exercise.misconception(
-    "The quaternions are added or multiplied entry by entry. Rotations compose by the quaternion "
-    "product.",
-    id="entrywise_sum",
-)
-def entrywise_product():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        return np.asarray(pp) + Rotation.from_quat(pq).apply(cp), np.multiply(pq, cq)
-
-
-@exercise.misconception("The result is (quat, pos); a pose is (pos, quat).")
-def quat_before_pos():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq)
-        return (turn * Rotation.from_quat(cq)).as_quat(), np.asarray(pp) + turn.apply(cp)
-
-
-@exercise.misconception(
-    "The parent's position is changed by `+=` inside your function: work on a copy."
-)
-def adds_in_place():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        turn = Rotation.from_quat(pq)
-        pp = np.asarray(pp)
-        if pp.dtype == float:
-            pp += turn.apply(cp)
-        else:
-            pp = pp + turn.apply(cp)
-        return pp, (turn * Rotation.from_quat(cq)).as_quat()
-
-
+# More right answers.
 @exercise.variant("MuJoCo's pose product, order changed at the boundary")
 def by_mujoco():
     def compose_pose(parent, child):
@@ -404,127 +384,3 @@ def by_rigid_transform():
 
         both = make(parent) * make(child)
         return both.translation, both.rotation.as_quat()
-
-
-@exercise.variant("SciPy, one expression for each half")
-def by_rotations():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        (pp, pq), (cp, cq) = parent, child
-        P, C = Rotation.from_quat(pq), Rotation.from_quat(cq)
-        pos = np.asarray(pp) + P.apply(cp)
-        quat = (P * C).as_quat()
-        return pos, quat
-
-
-_wrong = exercise.slips(exercise.variants[-1].cell)
-
-
-for _product in ("P * C.inv()", "P.inv() * C", "P.inv() * C.inv()", "C * P.inv()", "C.inv() * P"):
-    _wrong(
-        "inverts_a_quaternion",
-        "The position is right, but one of the quaternions is inverted (conjugated) in the "
-        "product: it is parent times child as they are.",
-        ("P * C)", f"{_product})"),
-    )
-_wrong(
-    "conjugate_of_the_product",
-    "The resulting quaternion is the conjugate of the right one: the inverse rotation.",
-    ("(P * C)", "(P * C).inv()"),
-)
-_wrong(
-    "keeps_the_parents_quaternion",
-    "The result has the parent's own quaternion: the child's rotation is not composed into it.",
-    ("(P * C)", "P"),
-)
-_wrong(
-    "rotation_vectors_added",
-    "The rotations are added as rotation vectors (or angles). Rotations in three dimensions do not "
-    "add: multiply the quaternions.",
-    ("(P * C)", "Rotation.from_rotvec(P.as_rotvec() + C.as_rotvec())"),
-)
-_wrong(
-    "rotation_vectors_added",
-    "The rotations are added as Euler angles. Rotations in three dimensions do not add: multiply "
-    "the quaternions.",
-    ("(P * C)", 'Rotation.from_euler("xyz", P.as_euler("xyz") + C.as_euler("xyz"))'),
-)
-_wrong(
-    "position_subtracted",
-    "The turned position of the child is subtracted: the child lies at the parent's position "
-    "*plus* its own, turned.",
-    ("+ P.apply", "- P.apply"),
-)
-_wrong(
-    "swapped_position",
-    "The quaternion is right; in the position parent and child are exchanged: the parent's "
-    "position stays as it is, the child's is turned by the parent's quaternion.",
-    ("np.asarray(pp) + P.apply(cp)", "np.asarray(cp) + C.apply(pp)"),
-)
-_wrong(
-    "swapped_position",
-    "The quaternion is right; in the position the parent's is turned instead of the child's.",
-    ("np.asarray(pp) + P.apply(cp)", "P.apply(pp) + np.asarray(cp)"),
-)
-_wrong(
-    "one_vector_of_seven",
-    "The pose comes as one vector of seven numbers; a pose here is a pair `(pos, quat)`.",
-    ("return pos, quat", "return np.concatenate([pos, quat])"),
-)
-_wrong(
-    "a_matrix_for_the_quaternion",
-    "The rotation comes as a matrix; a pose here is `(pos, quat)`.",
-    (".as_quat()", ".as_matrix()"),
-)
-_wrong(
-    "a_matrix_for_the_quaternion",
-    "The rotation comes as Euler angles or a rotation vector; a pose here is `(pos, quat)`.",
-    (".as_quat()", ".as_rotvec()"),
-)
-_wrong(
-    "order_changed_the_wrong_way",
-    "The order of the quaternion is changed the wrong way: from (x, y, z, w) to (w, x, y, z) the "
-    "last entry moves to the front.",
-    ("Rotation.from_quat(pq)", "Rotation.from_quat(np.roll(pq, -1), scalar_first=True)"),
-    ("Rotation.from_quat(cq)", "Rotation.from_quat(np.roll(cq, -1), scalar_first=True)"),
-    ("(P * C).as_quat()", "np.roll((P * C).as_quat(scalar_first=True), 1)"),
-)
-_wrong(
-    "not_in_the_sum",
-    "The child's position is left out: the result lies at the parent's origin.",
-    (" + P.apply(cp)", ""),
-)
-
-
-@exercise.misconception(
-    "The child's position is not turned by the parent, and the quaternions are multiplied in the "
-    "wrong order: the parent's comes first.",
-    id="position_not_rotated",
-)
-def nothing_in_its_place():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        turn = Rotation.from_quat(child[1]) * Rotation.from_quat(parent[1])
-        return np.add(parent[0], child[0]), turn.as_quat()
-
-
-@exercise.misconception(
-    "You use the inverse of the parent's rotation: it leads from the outer frame to the parent's, "
-    "and the child has to go the other way."
-)
-def inverse_of_the_parent():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        turn = Rotation.from_quat(parent[1]).inv()
-        return parent[0] + turn.apply(child[0]), (turn * Rotation.from_quat(child[1])).as_quat()
-
-
-@exercise.misconception("A pose is a position and a quaternion; you return the position alone.")
-def position_alone():
-    from scipy.spatial.transform import Rotation
-
-    def compose_pose(parent, child):
-        return parent[0] + Rotation.from_quat(parent[1]).apply(child[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import mujoco
 import numpy as np
 import scipy
@@ -39,6 +41,7 @@ def _read(seed, sensors, *frame, label="", model=None, **more):
     return call("ft_wrench", model, data, *sensors, *frame, label=label, **more)
 
 
+@functools.cache
 def hanging(angle: float) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """A known weight, 2 kg, at rest below a sensor site that is tilted by `angle` about x."""
     model = mujoco.MjModel.from_xml_string(
@@ -57,8 +60,8 @@ def hanging(angle: float) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 @exercise.part("in the sensor's own frame", points=1.5)
 def own_frame():
-    cases = [_read(700 + i, WRIST, label="the wrist sensor") for i in range(4)]
-    cases += [_read(710 + i, COLUMN, label="the column's sensor") for i in range(4)]
+    cases = [_read(700 + i, WRIST, label="the wrist sensor") for i in range(2)]
+    cases += [_read(710 + i, COLUMN, label="the column's sensor") for i in range(2)]
     cases += [_read(720, WRIST, None, label="frame_site=None, given")]
     model, data = hanging(0.0)
     cases.append(call("ft_wrench", model, data, "f", "t", label="2 kg hanging at rest"))
@@ -68,17 +71,14 @@ def own_frame():
 @exercise.part("along another site's axes", points=2)
 def other_frame():
     cases = []
-    for i in range(4):
+    for i in range(2):
         cases += [
             _read(730 + i, WRIST, "tcp", label="the wrist sensor, in the TCP's axes"),
             _read(740 + i, WRIST, "column", label="the wrist sensor, in the column's axes"),
             _read(750 + i, COLUMN, "ft", label="the column's sensor, in the wrist's axes"),
         ]
-    cases += [
-        _read(760, WRIST, "ft", label="the sensor's own site, by name"),
-        _read(761, COLUMN, "column", label="the sensor's own site, by name"),
-    ]
-    for angle in (0.0, 0.7, np.pi):
+    cases.append(_read(760, WRIST, "ft", label="the sensor's own site, by name"))
+    for angle in (0.0, 0.7):
         model, data = hanging(angle)
         cases.append(
             call("ft_wrench", model, data, "f", "t", "level", label="2 kg hanging at rest")
@@ -97,273 +97,195 @@ def contract():
     ]
 
 
-@exercise.misconception(
+@exercise.variant("step by step")
+def step_by_step():
+    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
+        f = -np.array(data.sensor(force_sensor).data)
+        t = -np.array(data.sensor(torque_sensor).data)
+        if frame_site is not None:
+            own = model.sensor_objid[model.sensor(force_sensor).id]
+            S, T = data.site_xmat[own].reshape(3, 3), data.site(frame_site).xmat.reshape(3, 3)
+            R = T.T @ S
+            f, t = R @ f, R @ t
+        return np.concatenate([f, t])
+
+
+# Misconceptions: a cell above with one thing changed.
+slip = exercise.slips(exercise.variants[0].cell)
+
+_FORCE, _TORQUE = "data.sensor(force_sensor).data", "data.sensor(torque_sensor).data"
+_TURNED, _BOTH = "f, t = R @ f, R @ t", "np.concatenate([f, t])"
+_MATRIX = "T.T @ S"
+_OWN = "data.site_xmat[own].reshape(3, 3)"
+_OTHER = "data.site(frame_site).xmat.reshape(3, 3)"
+_SIGN = ("= -np.array", "= np.array")
+
+# The sign
+slip(
+    "sign",
     "The sign is MuJoCo's: the force that holds the part, exerted by the parent. A physical sensor "
-    "reports the load on it, the negative."
+    "reports the load on it, the negative.",
+    _SIGN,
 )
-def sign():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = data.sensor(force_sensor).data.copy(), data.sensor(torque_sensor).data.copy()
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
-    "Only one of force and torque changes its sign; the load is the negative of both.",
+for _half in ("t", "f"):
+    slip(
+        "sign_of_the_torque",
+        "Only one of force and torque changes its sign; the load is the negative of both.",
+        (f"{_half} = -np", f"{_half} = np"),
+    )
+slip(
+    "sign_without_a_frame",
+    "The sign is right only without `frame_site`: it was changed twice on the other way.",
+    (_TURNED, "f, t = -R @ f, -R @ t"),
 )
-def sign_of_the_torque():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, data.sensor(torque_sensor).data.copy()
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
-    "Only one of force and torque changes its sign; the load is the negative of both.",
-    id="sign_of_the_torque",
+slip(
+    "sign_with_a_frame_only",
+    "The sign is changed only where `frame_site` is given: without it the reading is still "
+    "MuJoCo's.",
+    *(_SIGN, (_TURNED, "f, t = -R @ f, -R @ t")),
 )
-def sign_of_the_force():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = data.sensor(force_sensor).data.copy(), -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
+slip(
+    "sign_and_direction",
+    "The sign is MuJoCo's, and the reading is turned the wrong way: the load is the negative, and "
+    "R = T' S brings it from the sensor's axes into the site's.",
+    *(_SIGN, (_MATRIX, "S.T @ T")),
+)
+slip(
+    "sizes_alone",
+    "The signs of the entries are lost (`abs`): a load has a direction.",
+    (_BOTH, f"np.abs({_BOTH})"),
+)
 
-
-@exercise.misconception(
+# The rotation
+slip(
+    "not_rotated",
     "`frame_site` has no effect: the reading stays in the sensor's frame. Turn it: out of the "
-    "sensor's axes into the world, and from there into the site's."
+    "sensor's axes into the world, and from there into the site's.",
+    (_TURNED, "pass"),
 )
-def not_rotated():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        if frame_site is not None:
-            model.site(frame_site)
-        return -np.concatenate([data.sensor(force_sensor).data, data.sensor(torque_sensor).data])
-
-
-@exercise.misconception(
+slip(
+    "rotated_the_wrong_way",
     "The reading is turned the wrong way. From sensor to world by the sensor site's matrix S, from "
-    "world to site by the transpose of the site's: R = T' S, not its transpose."
+    "world to site by the transpose of the site's: R = T' S, not its transpose.",
+    (_MATRIX, "S.T @ T"),
 )
-def rotated_the_wrong_way():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = S.T @ data.site(frame_site).xmat.reshape(3, 3)
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
+slip(
+    "target_not_transposed",
     "The reading is multiplied by the wrong pair of matrices: it is the *transpose* of the target "
-    "site's that brings a world vector into its axes."
+    "site's that brings a world vector into its axes.",
+    (_MATRIX, "T @ S"),
 )
-def target_not_transposed():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3) @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
+slip(
+    "target_not_transposed",
     "The reading is multiplied by the wrong pair of matrices: the sensor site's own matrix, not "
     "its transpose, brings the reading into the world.",
-    id="target_not_transposed",
+    (_MATRIX, "T.T @ S.T"),
 )
-def source_transposed():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S.T
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
+slip(
+    "reading_taken_as_world",
     "The reading is treated as if it were given along the world's axes. MuJoCo gives it in the "
-    "sensor's site frame: turn it out of that first."
+    "sensor's site frame: turn it out of that first.",
+    (_MATRIX, "T.T"),
 )
-def reading_taken_as_world():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            R = data.site(frame_site).xmat.reshape(3, 3).T
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
+slip(
+    "left_in_the_world",
     "The result is along the world's axes; `frame_site`'s axes are asked for: one rotation is "
-    "missing."
+    "missing.",
+    (_MATRIX, "S"),
 )
-def left_in_the_world():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            model.site(frame_site)
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            f, t = S @ f, S @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
+slip(
+    "always_in_the_world",
     "The result is along the world's axes although no frame was asked for: without `frame_site` it "
-    "stays in the sensor's frame."
+    "stays in the sensor's frame.",
+    ("    if frame", "    own = model.sensor_objid[model.sensor(force_sensor).id]\n    if frame"),
+    (
+        "    return",
+        f"    else:\n        S = {_OWN}\n        f, t = S @ f, S @ t\n    return",
+    ),
 )
-def always_in_the_world():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        R = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-        if frame_site is not None:
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ R
-        return np.concatenate([R @ f, R @ t])
-
-
-@exercise.misconception(
-    "The moment is moved to the other site's origin (lever arm x force was added). Here the wrench "
-    "is only turned; it stays about the sensor's origin."
+for _sign in ("+", "-"):
+    slip(
+        "moment_moved",
+        "The moment is moved to the other site's origin (lever arm x force was added). Here the "
+        "wrench is only turned; it stays about the sensor's origin.",
+        (
+            _TURNED,
+            "arm = data.site_xpos[own] - data.site(frame_site).xpos\n"
+            f"        f, t = R @ f, R @ t {_sign} T.T @ np.cross(arm, S @ f)",
+        ),
+    )
+for _turned, _left in (("force", "torque"), ("torque", "force")):
+    slip(
+        f"only_the_{_turned}_turned",
+        f"Only the {_turned} is turned; the {_left} is a vector too and turns with it.",
+        (_TURNED, f"{_turned[0]} = R @ {_turned[0]}"),
+    )
+slip(
+    "axes_of_the_body",
+    "The axes of the sensor's *body* are used. The reading is along the axes of its *site*, which "
+    "may be turned on the body.",
+    ("data.site_xmat[own]", "data.xmat[model.site_bodyid[own]]"),
 )
-def moment_moved():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            site = model.sensor(force_sensor).objid[0]
-            S, T = data.site_xmat[site].reshape(3, 3), data.site(frame_site).xmat.reshape(3, 3)
-            F, M = S @ f, S @ t
-            M = M + np.cross(data.site_xpos[site] - data.site(frame_site).xpos, F)
-            f, t = T.T @ F, T.T @ M
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
-    "The moment is moved to the other site's origin (lever arm x force was added). Here the wrench "
-    "is only turned; it stays about the sensor's origin.",
-    id="moment_moved",
+slip(
+    "axes_of_the_body",
+    "The axes of the other site's *body* are used; the site may be turned on it.",
+    ("data.site(frame_site).xmat", "data.xmat[model.site_bodyid[model.site(frame_site).id]]"),
 )
-def moment_moved_backwards():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            site = model.sensor(force_sensor).objid[0]
-            S, T = data.site_xmat[site].reshape(3, 3), data.site(frame_site).xmat.reshape(3, 3)
-            F, M = S @ f, S @ t
-            M = M - np.cross(data.site_xpos[site] - data.site(frame_site).xpos, F)
-            f, t = T.T @ F, T.T @ M
-        return np.concatenate([f, t])
-
-
-@exercise.misconception("The torque comes first; a wrench here is force, then torque.")
-def torque_first():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([t, f])
-
-
-@exercise.misconception("Only the force is turned; the torque is a vector too and turns with it.")
-def only_the_force_turned():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = -data.sensor(force_sensor).data, -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            f = data.site(frame_site).xmat.reshape(3, 3).T @ S @ f
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
-    "The sensor's id is used as its address. Sensors have different sizes: a sensor's place in "
-    "`sensordata` is `sensor_adr[id]`."
+_FIXED = "scipy.spatial.transform.Rotation.from_quat({}.quat, scalar_first=True).as_matrix()"
+slip(
+    "site_in_its_body",
+    "`model.site_quat` is given in the site's own body: two sites on different bodies cannot be "
+    "compared by it. Use `data.site_xmat`, which is given in the world.",
+    (_OWN, _FIXED.format("model.site(int(own))")),
+    (_OTHER, _FIXED.format("model.site(frame_site)")),
 )
-def id_as_address():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        i, j = model.sensor(force_sensor).id, model.sensor(torque_sensor).id
-        f, t = -data.sensordata[i : i + 3], -data.sensordata[j : j + 3]
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
 
-
-@exercise.misconception(
+# Where the reading stands
+slip(
+    "id_as_address",
     "The sensor's id is used as its address. Sensors have different sizes: a sensor's place in "
     "`sensordata` is `sensor_adr[id]`.",
-    id="id_as_address",
+    (_FORCE, "data.sensordata[model.sensor(force_sensor).id :][:3]"),
+    (_TORQUE, "data.sensordata[model.sensor(torque_sensor).id :][:3]"),
 )
-def three_times_the_id():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        i, j = 3 * model.sensor(force_sensor).id, 3 * model.sensor(torque_sensor).id
-        padded = np.concatenate([data.sensordata, np.zeros(40)])
-        f, t = -padded[i : i + 3], -padded[j : j + 3]
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
+_PADDED = "np.append(data.sensordata, np.zeros(40))"
+slip(
+    "id_as_address",
+    "The sensor's id is used as its address. Sensors have different sizes: a sensor's place in "
+    "`sensordata` is `sensor_adr[id]`.",
+    (_FORCE, f"{_PADDED}[3 * model.sensor(force_sensor).id :][:3]"),
+    (_TORQUE, f"{_PADDED}[3 * model.sensor(torque_sensor).id :][:3]"),
+)
+_NAMED = ("    f = ", "    model.sensor(torque_sensor)\n    f = ")
+slip(
+    "torque_taken_as_next",
     "Six numbers are read from the force sensor's address, as if the torque came right after it. "
-    "Each sensor has its own address."
+    "Each sensor has its own address.",
+    *(_NAMED, (_TORQUE, f"{_PADDED}[model.sensor(force_sensor).adr[0] + 3 :][:3]")),
 )
-def torque_taken_as_next():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        model.sensor(torque_sensor)
-        a = model.sensor(force_sensor).adr[0]
-        six = np.concatenate([data.sensordata, np.zeros(6)])[a : a + 6]
-        f, t = -six[:3], -six[3:]
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
-    "The first numbers of `sensordata` are read: other sensors come before. Look the address up."
+slip(
+    "first_six_numbers",
+    "The first numbers of `sensordata` are read: other sensors come before. Look the address up.",
+    _NAMED,
+    (_FORCE, f"{_PADDED}[:3]"),
+    (_TORQUE, f"{_PADDED}[3:6]"),
 )
-def first_six_numbers():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        model.sensor(torque_sensor)
-        f, t = -data.sensordata[:3], -data.sensordata[3:6]
-        t = np.concatenate([t, np.zeros(3)])[:3]
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-@exercise.misconception(
+slip(
+    "sensor_id_as_site",
+    "The sensor's id is used as the id of its site. Which site it sits on is said by "
+    "`sensor_objid`.",
+    (
+        "model.sensor_objid[model.sensor(force_sensor).id]",
+        "model.sensor(force_sensor).id % model.nsite",
+    ),
+)
+slip(
+    "changes_the_reading",
     "The sign is changed inside `sensordata`: `data` is spoilt for every other reader. Work on a "
-    "copy."
+    "copy.",
+    (f"-np.array({_FORCE})", f"{_FORCE}\n    f *= -1"),
+    (f"-np.array({_TORQUE})", f"{_TORQUE}\n    t *= -1"),
 )
-def changes_the_reading():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f, t = data.sensor(force_sensor).data, data.sensor(torque_sensor).data
-        f *= -1
-        t *= -1
-        if frame_site is not None:
-            S = data.site_xmat[model.sensor(force_sensor).objid[0]].reshape(3, 3)
-            R = data.site(frame_site).xmat.reshape(3, 3).T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
 
 
 @exercise.misconception(
@@ -385,6 +307,32 @@ def unknown_name_accepted():
         return np.concatenate([f, t])
 
 
+# The form
+slip(
+    "frame_is_required",
+    "`frame_site` has no default: called without it, the function must give the sensor's own "
+    "frame.",
+    ("frame_site=None", "frame_site"),
+)
+slip(
+    "torque_first",
+    "The torque comes first; a wrench here is force, then torque.",
+    ("[f, t]", "[t, f]"),
+)
+for _pair in ("np.array([f, t])", "(f, t)"):
+    slip(
+        "not_six_numbers",
+        "Force and torque come as two vectors; one of shape (6,) is asked for.",
+        (_BOTH, _pair),
+    )
+slip(
+    "force_alone",
+    "Only three numbers come back: force *and* torque are asked for.",
+    (_BOTH, "f"),
+)
+
+
+# More right answers.
 @exercise.variant("named access, row vectors")
 def by_names():
     def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
@@ -437,113 +385,3 @@ def by_block():
         target = own if frame_site is None else model.site(frame_site).id
         R = data.site_xmat[target].reshape(3, 3).T @ data.site_xmat[own].reshape(3, 3)
         return -(scipy.linalg.block_diag(R, R) @ reading)
-
-
-@exercise.variant("step by step")
-def step_by_step():
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        f = -np.array(data.sensor(force_sensor).data)
-        t = -np.array(data.sensor(torque_sensor).data)
-        if frame_site is not None:
-            own = model.sensor_objid[model.sensor(force_sensor).id]
-            S, T = data.site_xmat[own].reshape(3, 3), data.site(frame_site).xmat.reshape(3, 3)
-            R = T.T @ S
-            f, t = R @ f, R @ t
-        return np.concatenate([f, t])
-
-
-_wrong = exercise.slips(exercise.variants[-1].cell)
-
-
-_wrong(
-    "only_the_torque_turned",
-    "Only the torque is turned; the force is a vector too and turns with it.",
-    ("f, t = R @ f, R @ t", "t = R @ t"),
-)
-_wrong(
-    "sign_without_a_frame",
-    "The sign is right only without `frame_site`: it was changed twice on the other way.",
-    ("f, t = R @ f, R @ t", "f, t = -R @ f, -R @ t"),
-)
-_wrong(
-    "sign_with_a_frame_only",
-    "The sign is changed only where `frame_site` is given: without it the reading is still "
-    "MuJoCo's.",
-    ("f = -np", "f = np"),
-    ("t = -np", "t = np"),
-    ("f, t = R @ f, R @ t", "f, t = -R @ f, -R @ t"),
-)
-_wrong(
-    "sign_and_direction",
-    "The sign is MuJoCo's, and the reading is turned the wrong way: the load is the negative, and "
-    "R = T' S brings it from the sensor's axes into the site's.",
-    ("f = -np", "f = np"),
-    ("t = -np", "t = np"),
-    ("T.T @ S", "S.T @ T"),
-)
-_wrong(
-    "axes_of_the_body",
-    "The axes of the sensor's *body* are used. The reading is along the axes of its *site*, which "
-    "may be turned on the body.",
-    ("data.site_xmat[own]", "data.xmat[model.site_bodyid[own]]"),
-)
-_wrong(
-    "axes_of_the_body",
-    "The axes of the other site's *body* are used; the site may be turned on it.",
-    ("data.site(frame_site).xmat", "data.xmat[model.site_bodyid[model.site(frame_site).id]]"),
-)
-_wrong(
-    "sensor_id_as_site",
-    "The sensor's id is used as the id of its site. Which site it sits on is said by "
-    "`sensor_objid`.",
-    (
-        "model.sensor_objid[model.sensor(force_sensor).id]",
-        "model.sensor(force_sensor).id % model.nsite",
-    ),
-)
-_wrong(
-    "frame_is_required",
-    "`frame_site` has no default: called without it, the function must give the sensor's own "
-    "frame.",
-    ("frame_site=None", "frame_site"),
-)
-_wrong(
-    "not_six_numbers",
-    "Force and torque come as two vectors; one of shape (6,) is asked for.",
-    ("np.concatenate([f, t])", "np.array([f, t])"),
-)
-_wrong(
-    "not_six_numbers",
-    "Force and torque come as two vectors; one of shape (6,) is asked for.",
-    ("np.concatenate([f, t])", "(f, t)"),
-)
-_wrong(
-    "force_alone",
-    "Only three numbers come back: force *and* torque are asked for.",
-    ("np.concatenate([f, t])", "f"),
-)
-_wrong(
-    "sizes_alone",
-    "The signs of the entries are lost (`abs`): a load has a direction.",
-    ("np.concatenate([f, t])", "np.abs(np.concatenate([f, t]))"),
-)
-
-
-@exercise.misconception(
-    "`model.site_quat` is given in the site's own body: two sites on different bodies cannot be "
-    "compared by it. Use `data.site_xmat`, which is given in the world."
-)
-def site_in_its_body():
-    from scipy.spatial.transform import Rotation
-
-    def ft_wrench(model, data, force_sensor, torque_sensor, frame_site=None):
-        force = -data.sensor(force_sensor).data
-        torque = -data.sensor(torque_sensor).data
-        if frame_site is not None:
-            own = model.site_quat[model.sensor(force_sensor).objid[0]]
-            other = model.site(frame_site).quat
-            turn = Rotation.from_quat(other, scalar_first=True).inv() * Rotation.from_quat(
-                own, scalar_first=True
-            )
-            force, torque = turn.apply(force), turn.apply(torque)
-        return np.concatenate([force, torque])

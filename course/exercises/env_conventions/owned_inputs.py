@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 
 from course.exercises import Exercise, call, each, identical, same
@@ -28,11 +27,12 @@ def reference():
 
 def _written(outcome):
     model, data = outcome.args_after[:2]
-    others = (data.changed - {"ctrl", "xfrc_applied"}) | model.changed
-    return np.array(data.ctrl), np.array(data.xfrc_applied), not others
+    others = (data.changed - {"ctrl", "xfrc_applied", "qfrc_applied"}) | model.changed
+    inputs = (np.array(getattr(data, name)) for name in ("ctrl", "xfrc_applied", "qfrc_applied"))
+    return *inputs, not others
 
 
-WRITTEN = each([identical(), identical(), same()])
+WRITTEN = each([identical(), identical(), identical(), same()])
 
 
 def _write(seed, ctrl, wrenches, label=""):
@@ -56,7 +56,7 @@ def _wrench(seed):
 def ordinary():
     rng = np.random.default_rng(900)
     cases = []
-    for i in range(4):
+    for i in range(2):
         a, b, c = rng.uniform(-1.4, 1.4, 3)
         cases += [
             _write(901 + i, {"nod_motor": float(a), "turn_motor": float(b)}, {"tool": _wrench(i)}),
@@ -109,284 +109,197 @@ def edges():
     ]
 
 
-@exercise.misconception(
-    "All inputs are zeroed before yours are written: commands and pushes that belong to others (a "
-    "viewer's drag, another robot) are lost. Write the named entries only."
-)
-def zeroes_all_first():
+@exercise.variant("step by step")
+def step_by_step():
     def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        data.ctrl[:] = 0
-        data.xfrc_applied[:] = 0
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
+        actuators = {model.actuator(name).id: value for name, value in ctrl.items()}
+        bodies = {model.body(name).id: wrench for name, wrench in wrenches.items()}
+        for i, value in actuators.items():
+            low, high = -np.inf, np.inf
+            if model.actuator_ctrllimited[i]:
+                low, high = model.actuator_ctrlrange[i]
+            data.ctrl[i] = np.clip(value, low, high)
+        for i, wrench in bodies.items():
+            data.xfrc_applied[i] = wrench
 
 
-@exercise.misconception(
+# Misconceptions: a cell above with one thing changed.
+slip = exercise.slips(exercise.variants[0].cell)
+
+_EACH = "    for i, value in actuators"
+_CTRL, _ROW = "data.ctrl[i] = np.clip(value, low, high)", "data.xfrc_applied[i] = wrench"
+_LIMITED = "if model.actuator_ctrllimited[i]:"
+
+# What belongs to others
+_ALL_FIRST = (
+    "zeroes_all_first",
     "All inputs are zeroed before yours are written: commands and pushes that belong to others (a "
     "viewer's drag, another robot) are lost. Write the named entries only.",
-    id="zeroes_all_first",
 )
-def zeroes_everything():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        data.ctrl[:] = 0
-        data.xfrc_applied[:] = 0
-        data.qfrc_applied[:] = 0
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-
-
-@exercise.misconception(
-    "All rows of `xfrc_applied` are zeroed first: a push that belongs to somebody else is lost."
+_NO_CTRL = "    data.ctrl[:] = 0\n"
+_NO_WRENCHES, _NO_FORCES = (_NO_CTRL.replace("ctrl", f) for f in ("xfrc_applied", "qfrc_applied"))
+slip(*_ALL_FIRST, (_EACH, _NO_CTRL + _NO_WRENCHES + _EACH))
+slip(*_ALL_FIRST, (_EACH, _NO_CTRL + _NO_WRENCHES + _NO_FORCES + _EACH))
+slip(
+    "zeroes_wrenches_first",
+    "All rows of `xfrc_applied` are zeroed first: a push that belongs to somebody else is lost.",
+    (_EACH, _NO_WRENCHES + _EACH),
 )
-def zeroes_wrenches_first():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        data.xfrc_applied[:] = 0
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-
-
-@exercise.misconception(
-    "All of `ctrl` is zeroed first: actuators that were not named lose their commands."
+slip(
+    "zeroes_commands_first",
+    "All of `ctrl` is zeroed first: actuators that were not named lose their commands.",
+    (_EACH, _NO_CTRL + _EACH),
 )
-def zeroes_commands_first():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        data.ctrl[:] = 0
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-
-
-@exercise.misconception(
-    "`qfrc_applied` is cleared. The environment never writes it; it belongs to whoever set it."
+slip(
+    "clears_joint_forces",
+    "`qfrc_applied` is cleared. The environment never writes it; it belongs to whoever set it.",
+    (_EACH, _NO_FORCES + _EACH),
 )
-def clears_joint_forces():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        data.qfrc_applied[:] = 0
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
 
-
-@exercise.misconception("Commands are not clamped to `ctrlrange`.")
-def not_clamped():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            data.ctrl[i] = v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-
-
-@exercise.misconception(
+# Commands
+slip(
+    "commands_added",
+    "Commands are added to what was there; they replace it.",
+    ("data.ctrl[i] = ", "data.ctrl[i] += "),
+)
+slip("not_clamped", "Commands are not clamped to `ctrlrange`.", (_CTRL, "data.ctrl[i] = value"))
+for _end in ("min(value, high)", "max(value, low)"):
+    slip(
+        "one_end_only",
+        "Only one end of `ctrlrange` is kept.",
+        ("np.clip(value, low, high)", _end),
+    )
+slip(
+    "symmetric_range",
+    "The range is taken as symmetric: `ctrlrange` has two ends of its own.",
+    ("np.clip(value, low, high)", "np.clip(value, -high, high)"),
+)
+slip(
+    "unlimited_clamped",
     "Actuators without limits are clamped to their stored range. `ctrlrange` counts only where "
-    "`ctrllimited` says so."
+    "`ctrllimited` says so.",
+    (_LIMITED, "if True:"),
 )
-def unlimited_clamped():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i])
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-
-
-@exercise.misconception(
-    "An actuator counts as limited where its range is not (0, 0). Ask `ctrllimited`."
+slip(
+    "limited_by_nonzero_range",
+    "An actuator counts as limited where its range is not (0, 0). Ask `ctrllimited`.",
+    (_LIMITED, "if np.any(model.actuator_ctrlrange[i]):"),
 )
-def limited_by_nonzero_range():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            low, high = model.actuator_ctrlrange[i]
-            data.ctrl[i] = np.clip(v, low, high) if low < high else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-
-
-@exercise.misconception("Commands are clamped to `forcerange`; a command's range is `ctrlrange`.")
-def clamped_to_forcerange():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            limited = model.actuator_forcelimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_forcerange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-
-
-@exercise.misconception(
-    "Commands are divided by the gear. A scene actuator's command is in its own `ctrl` units, "
-    "before the gear: write it as it is."
+slip(
+    "clamped_to_forcerange",
+    "Commands are clamped to `forcerange`; a command's range is `ctrlrange`.",
+    *(("ctrllimited", "forcelimited"), ("ctrlrange", "forcerange")),
 )
-def divides_by_the_gear():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            v = v / model.actuator_gear[i, 0]
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
+for _id, _verb, _sign in (("divides", "divided", "/"), ("multiplies", "multiplied", "*")):
+    slip(
+        f"{_id}_by_the_gear",
+        f"Commands are {_verb} by the gear. A scene actuator's command is in its own `ctrl` units, "
+        "before the gear: write it as it is.",
+        ("np.clip(value,", f"np.clip(value {_sign} model.actuator_gear[i, 0],"),
+    )
+slip(
+    "wrenches_only",
+    "Commands are not written at all: each goes to its actuator's place in `ctrl`.",
+    (_CTRL, "pass"),
+)
 
-
-@exercise.misconception(
+# Wrenches
+slip(
+    "commands_only",
+    "Wrenches are not written at all: each goes into its body's row of `xfrc_applied`.",
+    (_ROW, "pass"),
+)
+slip(
+    "wrenches_need_commands",
+    "Without commands the wrenches are not written: the two are independent of each other.",
+    ("    for i, wrench in", "    if not ctrl:\n        return\n    for i, wrench in"),
+)
+slip(
+    "zero_wrench_skipped",
     "A zero wrench is skipped, so the old push goes on for ever. Zero is a value like any other: "
-    "write it."
+    "write it.",
+    (_ROW, f"if np.any(wrench):\n            {_ROW}"),
 )
-def zero_wrench_skipped():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            if np.any(w):
-                data.xfrc_applied[i] = w
+slip(
+    "wrenches_added",
+    "Wrenches are added to what was there; they replace it.",
+    (_ROW, "data.xfrc_applied[i] += wrench"),
+)
+for _half, _done, _left in ((":3", "force", "torque"), ("3:", "torque", "force")):
+    slip(
+        "half_of_the_wrench",
+        f"Only the {_done} is written; the {_left} of an earlier push stays. Write all six "
+        "numbers.",
+        (_ROW, f"data.xfrc_applied[i, {_half}] = wrench[{_half}]"),
+    )
+slip(
+    "torque_first",
+    "The wrench's halves are exchanged: force first, then torque, as in `xfrc_applied`.",
+    (_ROW, "data.xfrc_applied[i] = np.roll(wrench, 3)"),
+)
+slip(
+    "negative_wrench",
+    "The wrench is written with the wrong sign: it is the load *on* the body, as given.",
+    (_ROW, "data.xfrc_applied[i] = np.negative(wrench)"),
+)
+slip(
+    "every_bodys_row",
+    "The wrench is written into every body's row; it belongs to the named body.",
+    (_ROW, "data.xfrc_applied[:] = wrench"),
+)
+for _row in ("i - 1", "(i + 1) % model.nbody"):
+    slip(
+        "another_bodys_row",
+        "The wrench lands in another body's row: rows are counted by body id, the world is row 0.",
+        (_ROW, f"data.xfrc_applied[{_row}] = wrench"),
+    )
+slip(
+    "joint_forces_written",
+    "The wrench is turned into joint forces (`mj_applyFT` into `qfrc_applied`). It belongs into "
+    "the body's row of `xfrc_applied`.",
+    (
+        _ROW,
+        "w = np.array(wrench, float)\n"
+        "        mujoco.mj_applyFT(model, data, w[:3], w[3:], data.xipos[i], i, data.qfrc_applied)",
+    ),
+)
 
-
-@exercise.misconception("Wrenches are added to what was there; they replace it.")
-def wrenches_added():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] += w
-
-
-@exercise.misconception(
+# Names, and what follows the writing
+slip(
+    "by_position",
     "Values are written in the order of the dictionary, not at the place of the named actuator or "
-    "body."
+    "body.",
+    ("in actuators.items()", "in enumerate(actuators.values())"),
+    ("in bodies.items()", "in enumerate(bodies.values(), 1)"),
 )
-def by_position():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for k, v in enumerate(actuators.values()):
-            limited = model.actuator_ctrllimited[k]
-            data.ctrl[k] = np.clip(v, *model.actuator_ctrlrange[k]) if limited else v
-        for k, w in enumerate(bodies.values()):
-            data.xfrc_applied[k + 1] = w
-
-
-@exercise.misconception(
-    "The wrench's halves are exchanged: force first, then torque, as in `xfrc_applied`."
+_ACTUATOR, _BODY = (
+    f"mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_{kind}, name)" for kind in ("ACTUATOR", "BODY")
 )
-def torque_first():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = np.roll(w, 3)
-
-
-@exercise.misconception(
+slip(
+    "unknown_name_accepted",
+    "An unknown name becomes id -1: the last actuator or body is written. Raise a KeyError.",
+    *(("model.actuator(name).id", _ACTUATOR), ("model.body(name).id", _BODY)),
+)
+slip(
+    "unknown_name_accepted",
+    "Unknown names are skipped without a word: raise a KeyError.",
+    ("in ctrl.items()", f"in ctrl.items() if {_ACTUATOR} >= 0"),
+    ("in wrenches.items()", f"in wrenches.items() if {_BODY} >= 0"),
+)
+slip(
+    "evaluates_afterwards",
     "Everything is computed anew after the writing (`mj_forward`): derived quantities change. This "
-    "function writes inputs and nothing else."
+    "function writes inputs and nothing else.",
+    (_ROW, f"{_ROW}\n    mujoco.mj_forward(model, data)"),
 )
-def evaluates_afterwards():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-        mujoco.mj_forward(model, data)
-
-
-@exercise.misconception(
+slip(
+    "evaluates_afterwards",
     "A step or an evaluation follows the writing. This function writes inputs and nothing else.",
-    id="evaluates_afterwards",
+    (_ROW, f"{_ROW}\n    mujoco.mj_step(model, data)"),
 )
-def steps_afterwards():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        bodies = {model.body(n).id: w for n, w in wrenches.items()}
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for i, w in bodies.items():
-            data.xfrc_applied[i] = w
-        mujoco.mj_step(model, data)
 
 
-@exercise.misconception(
-    "Wrenches are not written at all: each goes into its body's row of `xfrc_applied`."
-)
-def commands_only():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(n).id: v for n, v in ctrl.items()}
-        [model.body(n) for n in wrenches]
-        for i, v in actuators.items():
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-
-
-@exercise.misconception(
-    "An unknown name becomes id -1: the last actuator or body is written. Raise a KeyError."
-)
-def unknown_name_accepted():
-    def write_owned(model, data, ctrl, wrenches):
-        for name, v in ctrl.items():
-            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
-            limited = model.actuator_ctrllimited[i]
-            data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for name, w in wrenches.items():
-            data.xfrc_applied[mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)] = w
-
-
-@exercise.misconception(
-    "Unknown names are skipped without a word: raise a KeyError.", id="unknown_name_accepted"
-)
-def unknown_name_skipped():
-    def write_owned(model, data, ctrl, wrenches):
-        for name, v in ctrl.items():
-            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
-            if i >= 0:
-                limited = model.actuator_ctrllimited[i]
-                data.ctrl[i] = np.clip(v, *model.actuator_ctrlrange[i]) if limited else v
-        for name, w in wrenches.items():
-            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
-            if i >= 0:
-                data.xfrc_applied[i] = w
-
-
+# More right answers.
 @exercise.variant("copies that are assigned at the end")
 def by_copies():
     def write_owned(model, data, ctrl, wrenches):
@@ -427,98 +340,6 @@ def by_handles():
             todo.append((data.body(name).xfrc_applied, np.asarray(wrench)))
         for target, value in todo:
             target[:] = value
-
-
-@exercise.variant("step by step")
-def step_by_step():
-    def write_owned(model, data, ctrl, wrenches):
-        actuators = {model.actuator(name).id: value for name, value in ctrl.items()}
-        bodies = {model.body(name).id: wrench for name, wrench in wrenches.items()}
-        for i, value in actuators.items():
-            low, high = -np.inf, np.inf
-            if model.actuator_ctrllimited[i]:
-                low, high = model.actuator_ctrlrange[i]
-            data.ctrl[i] = np.clip(value, low, high)
-        for i, wrench in bodies.items():
-            data.xfrc_applied[i] = wrench
-
-
-_wrong = exercise.slips(exercise.variants[-1].cell)
-
-
-_CTRL, _ROW = "data.ctrl[i] = np.clip(value, low, high)", "data.xfrc_applied[i] = wrench"
-_wrong(
-    "symmetric_range",
-    "The range is taken as symmetric: `ctrlrange` has two ends of its own.",
-    ("np.clip(value, low, high)", "np.clip(value, -high, high)"),
-)
-_wrong(
-    "one_end_only",
-    "Only one end of `ctrlrange` is kept.",
-    ("np.clip(value, low, high)", "min(value, high)"),
-)
-_wrong(
-    "one_end_only",
-    "Only one end of `ctrlrange` is kept.",
-    ("np.clip(value, low, high)", "max(value, low)"),
-)
-_wrong(
-    "commands_added",
-    "Commands are added to what was there; they replace it.",
-    ("data.ctrl[i] = ", "data.ctrl[i] += "),
-)
-_wrong(
-    "half_of_the_wrench",
-    "Only the force is written; the torque of an earlier push stays. Write all six numbers.",
-    (_ROW, "data.xfrc_applied[i, :3] = wrench[:3]"),
-)
-_wrong(
-    "half_of_the_wrench",
-    "Only the torque is written; the force of an earlier push stays. Write all six numbers.",
-    (_ROW, "data.xfrc_applied[i, 3:] = wrench[3:]"),
-)
-_wrong(
-    "every_bodys_row",
-    "The wrench is written into every body's row; it belongs to the named body.",
-    (_ROW, "data.xfrc_applied[:] = wrench"),
-)
-for _row in ("i - 1", "(i + 1) % model.nbody"):
-    _wrong(
-        "another_bodys_row",
-        "The wrench lands in another body's row: rows are counted by body id, the world is row 0.",
-        (_ROW, f"data.xfrc_applied[{_row}] = wrench"),
-    )
-_wrong(
-    "negative_wrench",
-    "The wrench is written with the wrong sign: it is the load *on* the body, as given.",
-    (_ROW, "data.xfrc_applied[i] = -np.asarray(wrench)"),
-)
-_wrong(
-    "multiplies_by_the_gear",
-    "Commands are multiplied by the gear. A scene actuator's command is in its own `ctrl` units, "
-    "before the gear: write it as it is.",
-    ("np.clip(value,", "np.clip(value * model.actuator_gear[i, 0],"),
-)
-_wrong(
-    "wrenches_only",
-    "Commands are not written at all: each goes to its actuator's place in `ctrl`.",
-    (_CTRL, "pass"),
-)
-_wrong(
-    "joint_forces_written",
-    "The wrench is turned into joint forces (`mj_applyFT` into `qfrc_applied`). It belongs into "
-    "the body's row of `xfrc_applied`.",
-    (
-        _ROW,
-        "w = np.array(wrench, float)\n"
-        "        mujoco.mj_applyFT(model, data, w[:3], w[3:], data.xipos[i], i, data.qfrc_applied)",
-    ),
-)
-_wrong(
-    "wrenches_need_commands",
-    "Without commands the wrenches are not written: the two are independent of each other.",
-    ("    for i, wrench in", "    if not ctrl:\n        return\n    for i, wrench in"),
-)
 
 
 @exercise.variant("one name after the other")

@@ -130,497 +130,23 @@ def contract():
     ]
 
 
-# Every misconception below is the right cell with one step changed.
-@exercise.misconception(
-    "The gear is left out: `ctrlrange` and `forcerange` are in the actuator's units; the joint "
-    "feels gear times that."
-)
-def ignores_gear():
+@exercise.variant("step by step")
+def step_by_step():
     def joint_force_limits(model, joint_names):
         limits = []
         for name in joint_names:
             j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The larger side of an uneven range is taken. Available in *both* directions is the smaller."
-)
-def takes_the_larger_side():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
+            on_joint = model.actuator_trnid[:, 0] == j
+            i = np.flatnonzero(on_joint & (model.actuator_group == 2))[0]
             gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
+            sides = [np.inf]
             if model.actuator_ctrllimited[i]:
-                ends.append(gear * max(abs(model.actuator_ctrlrange[i])))
+                sides += list(gear * abs(model.actuator_ctrlrange[i]))
             if model.actuator_forcelimited[i]:
-                ends.append(gear * max(abs(model.actuator_forcerange[i])))
+                sides += list(gear * abs(model.actuator_forcerange[i]))
             if model.jnt_actfrclimited[j]:
-                ends.append(max(abs(model.jnt_actfrcrange[j])))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The larger side of an uneven range is taken. Available in *both* directions is the smaller.",
-    id="takes_the_larger_side",
-)
-def larger_of_the_reachable():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            low, high = -np.inf, np.inf
-            gear = model.actuator_gear[i, 0]
-            if model.actuator_ctrllimited[i]:
-                a, b = sorted(gear * model.actuator_ctrlrange[i])
-                low, high = max(low, a), min(high, b)
-            if model.actuator_forcelimited[i]:
-                a, b = sorted(gear * model.actuator_forcerange[i])
-                low, high = max(low, a), min(high, b)
-            if model.jnt_actfrclimited[j]:
-                a, b = model.jnt_actfrcrange[j]
-                low, high = max(low, a), min(high, b)
-            limits.append(max(-low, high))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "Only the upper end of each range is used; the lower end binds in the other direction."
-)
-def upper_end_only():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends.append(gear * model.actuator_ctrlrange[i, 1])
-            if model.actuator_forcelimited[i]:
-                ends.append(gear * model.actuator_forcerange[i, 1])
-            if model.jnt_actfrclimited[j]:
-                ends.append(model.jnt_actfrcrange[j, 1])
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "Half the width of the range is used. For an uneven range that is more than the weaker side "
-    "can give."
-)
-def half_the_width():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends.append(gear * np.ptp(model.actuator_ctrlrange[i]) / 2)
-            if model.actuator_forcelimited[i]:
-                ends.append(gear * np.ptp(model.actuator_forcerange[i]) / 2)
-            if model.jnt_actfrclimited[j]:
-                ends.append(np.ptp(model.jnt_actfrcrange[j]) / 2)
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception("`forcerange` is left out: it limits the actuator's force before the gear.")
-def ignores_forcerange():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception("`ctrlrange` is left out: a limited command limits the force too (gain 1).")
-def ignores_ctrlrange():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_forcelimited[i]:
-                ends += list(gear * abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The joint's own limit (`jnt_actfrcrange`, where `jnt_actfrclimited`) is left out: it clamps "
-    "what all drives together do to the joint."
-)
-def ignores_the_joints_limit():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(gear * abs(model.actuator_forcerange[i]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "Only `ctrlrange` times gear is used: `forcerange` and the joint's own limit count too."
-)
-def ctrlrange_only():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            limited = model.actuator_ctrllimited[i]
-            limits.append(gear * min(abs(model.actuator_ctrlrange[i])) if limited else np.inf)
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "`forcerange` is compared after the gear. It limits the actuator's own force: multiply it by "
-    "the gear too."
-)
-def forcerange_after_the_gear():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The joint's own limit is multiplied by the gear. `jnt_actfrcrange` is a joint torque already."
-)
-def gear_on_the_joints_limit():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(gear * abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(gear * abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The limits are divided by the gear. Joint torque = gear x actuator force: multiply."
-)
-def divides_by_the_gear():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(abs(model.actuator_ctrlrange[i]) / gear)
-            if model.actuator_forcelimited[i]:
-                ends += list(abs(model.actuator_forcerange[i]) / gear)
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "A negative gear makes the limit negative. The size of the torque is asked for: use |gear|."
-)
-def negative_for_a_negative_gear():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = model.actuator_gear[i, 0]
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends.append(gear * min(abs(model.actuator_ctrlrange[i])))
-            if model.actuator_forcelimited[i]:
-                ends.append(gear * min(abs(model.actuator_forcerange[i])))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "An unlimited range counts as 0: without a limit the torque is unlimited, `np.inf`. Look at "
-    "`actuator_ctrllimited`, `actuator_forcelimited`, `jnt_actfrclimited` before the ranges."
-)
-def unlimited_is_zero():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            limits.append(
-                min(
-                    *(gear * abs(model.actuator_ctrlrange[i])),
-                    *(gear * abs(model.actuator_forcerange[i])),
-                    *abs(model.jnt_actfrcrange[j]),
-                )
-            )
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "An unlimited range counts as 0: without a limit the torque is unlimited, `np.inf`. Look at "
-    "`actuator_ctrllimited`, `actuator_forcelimited`, `jnt_actfrclimited` before the ranges.",
-    id="unlimited_is_zero",
-)
-def unlimited_total_is_zero():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = []
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(gear * abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends) if ends else 0.0)
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "A range counts as a limit where it is not (0, 0). Whether it counts is said by "
-    "`actuator_ctrllimited`, `actuator_forcelimited` and `jnt_actfrclimited`."
-)
-def limited_by_nonzero_range():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            for scale, span in (
-                (gear, model.actuator_ctrlrange[i]),
-                (gear, model.actuator_forcerange[i]),
-                (1.0, model.jnt_actfrcrange[j]),
-            ):
-                if np.any(span):
-                    ends += list(scale * abs(span))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The first actuator on the joint is used, which is the position servo. The torque actuator is "
-    "the one in group 2."
-)
-def wrong_actuator():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(a for a in range(model.nu) if model.actuator_trnid[a, 0] == j)
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(gear * abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The motors are taken in the order in which they are declared; which motor drives a joint is "
-    "said by `actuator_trnid`."
-)
-def in_order_of_declaration():
-    def joint_force_limits(model, joint_names):
-        motors = np.flatnonzero(model.actuator_group == 2)
-        limits = []
-        for k, name in enumerate(joint_names):
-            j = model.joint(name).id
-            i = motors[k]
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(gear * abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "The limits come as (low, high) pairs; one number for each joint is asked for."
-)
-def pairs():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            low, high = -np.inf, np.inf
-            gear = model.actuator_gear[i, 0]
-            if model.actuator_ctrllimited[i]:
-                a, b = sorted(gear * model.actuator_ctrlrange[i])
-                low, high = max(low, a), min(high, b)
-            if model.actuator_forcelimited[i]:
-                a, b = sorted(gear * model.actuator_forcerange[i])
-                low, high = max(low, a), min(high, b)
-            if model.jnt_actfrclimited[j]:
-                a, b = model.jnt_actfrcrange[j]
-                low, high = max(low, a), min(high, b)
-            limits.append((low, high))
-        return np.array(limits)
-
-
-@exercise.misconception(
-    "An unknown joint becomes id -1, the last joint. Raise a KeyError where `mj_name2id` gives -1."
-)
-def unknown_name_accepted():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) % model.njnt
-            i = next(
-                a
-                for a in range(model.nu)
-                if model.actuator_trnid[a, 0] == j and model.actuator_group[a] == 2
-            )
-            gear = abs(model.actuator_gear[i, 0])
-            ends = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                ends += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                ends += list(gear * abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                ends += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(ends))
+                sides += list(abs(model.jnt_actfrcrange[j]))
+            limits.append(min(sides))
         return np.array(limits)
 
 
@@ -654,6 +180,197 @@ def by_intervals():
         return out
 
 
+# Misconceptions: a cell above with one thing changed.
+slip = exercise.slips(exercise.variants[0].cell)
+
+_RANGES = (
+    "model.actuator_ctrlrange[i]",
+    "model.actuator_forcerange[i]",
+    "model.jnt_actfrcrange[j]",
+)
+_CTRL = "if model.actuator_ctrllimited[i]:"
+_FORCE = "if model.actuator_forcelimited[i]:"
+_JOINT = "if model.jnt_actfrclimited[j]:"
+
+
+def _of_each_range(taken: str) -> list[tuple[str, str]]:
+    """Edits: `taken` of every range in place of the sizes of its two ends."""
+    return [(f"abs({span})", f"np.array({taken.format(span)})") for span in _RANGES]
+
+
+# The gear
+slip(
+    "ignores_gear",
+    "The gear is left out: `ctrlrange` and `forcerange` are in the actuator's units; the joint "
+    "feels gear times that.",
+    ("gear * ", ""),
+)
+slip(
+    "divides_by_the_gear",
+    "The limits are divided by the gear. Joint torque = gear x actuator force: multiply.",
+    ("gear * ", "1 / gear * "),
+)
+slip(
+    "negative_for_a_negative_gear",
+    "A negative gear makes the limit negative. The size of the torque is asked for: use |gear|.",
+    ("abs(model.actuator_gear[i, 0])", "model.actuator_gear[i, 0]"),
+    *_of_each_range("[min(abs({}))]"),
+)
+slip(
+    "ctrlrange_before_the_gear",
+    "`ctrlrange` is compared without the gear. It limits the command: the joint feels gear times "
+    "that.",
+    ("gear * abs(model.actuator_ctrlrange[i])", "abs(model.actuator_ctrlrange[i])"),
+)
+slip(
+    "forcerange_after_the_gear",
+    "`forcerange` is compared after the gear. It limits the actuator's own force: multiply it by "
+    "the gear too.",
+    ("gear * abs(model.actuator_forcerange[i])", "abs(model.actuator_forcerange[i])"),
+)
+slip(
+    "gear_on_the_joints_limit",
+    "The joint's own limit is multiplied by the gear. `jnt_actfrcrange` is a joint torque already.",
+    ("abs(model.jnt_actfrcrange[j])", "gear * abs(model.jnt_actfrcrange[j])"),
+)
+slip(
+    "joint_limit_divided",
+    "The joint's own limit is divided by the gear. `jnt_actfrcrange` is a joint torque already.",
+    ("abs(model.jnt_actfrcrange[j])", "abs(model.jnt_actfrcrange[j]) / gear"),
+)
+
+# Two sides
+_LARGER = (
+    "takes_the_larger_side",
+    "The larger side of an uneven range is taken. Available in *both* directions is the smaller.",
+)
+slip(*_LARGER, *_of_each_range("[max(abs({}))]"))
+slip(
+    "upper_end_only",
+    "Only the upper end of each range is used; the lower end binds in the other direction.",
+    *_of_each_range("{}[1:]"),
+)
+slip(
+    "lower_end_only",
+    "Only the lower end of each range is used; the upper end binds in the other direction.",
+    *_of_each_range("-{}[:1]"),
+)
+slip(
+    "half_the_width",
+    "Half the width of the range is used. For an uneven range that is more than the weaker side "
+    "can give.",
+    *_of_each_range("[np.ptp({}) / 2]"),
+)
+slip(
+    "largest_of_the_limits",
+    "The largest of the limits is taken; all of them hold at once, so the smallest binds.",
+    ("min(sides)", "max(sides[1:] or sides)"),
+)
+
+# Limits left out, or not in force
+slip(
+    "ignores_forcerange",
+    "`forcerange` is left out: it limits the actuator's force before the gear.",
+    (_FORCE, "if False:"),
+)
+slip(
+    "ignores_ctrlrange",
+    "`ctrlrange` is left out: a limited command limits the force too (gain 1).",
+    (_CTRL, "if False:"),
+)
+slip(
+    "ignores_the_joints_limit",
+    "The joint's own limit (`jnt_actfrcrange`, where `jnt_actfrclimited`) is left out: it clamps "
+    "what all drives together do to the joint.",
+    (_JOINT, "if False:"),
+)
+slip(
+    "ctrlrange_only",
+    "Only `ctrlrange` times gear is used: `forcerange` and the joint's own limit count too.",
+    *((_FORCE, "if False:"), (_JOINT, "if False:")),
+)
+slip(
+    "forcerange_only",
+    "Only `forcerange` times gear is used: `ctrlrange` and the joint's own limit count too.",
+    *((_CTRL, "if False:"), (_JOINT, "if False:")),
+)
+slip(
+    "joint_limit_only",
+    "Only the joint's own limit is used: the motor's `ctrlrange` and `forcerange`, times the gear, "
+    "count too.",
+    *((_CTRL, "if False:"), (_FORCE, "if False:")),
+)
+_ZERO = (
+    "unlimited_is_zero",
+    "An unlimited range counts as 0: without a limit the torque is unlimited, `np.inf`. Look at "
+    "`actuator_ctrllimited`, `actuator_forcelimited`, `jnt_actfrclimited` before the ranges.",
+)
+slip(*_ZERO, *((asked, "if True:") for asked in (_CTRL, _FORCE, _JOINT)))
+slip(*_ZERO, ("min(sides)", "min(sides[1:] or [0.0])"))
+slip(
+    "limited_by_nonzero_range",
+    "A range counts as a limit where it is not (0, 0). Whether it counts is said by "
+    "`actuator_ctrllimited`, `actuator_forcelimited` and `jnt_actfrclimited`.",
+    *zip((_CTRL, _FORCE, _JOINT), (f"if np.any({span}):" for span in _RANGES), strict=True),
+)
+for _large in ("min(min(sides), 1e10)", "min(sides) if len(sides) > 1 else np.nan"):
+    slip(
+        "unlimited_is_not_inf",
+        "A joint without any limit gets a large number or NaN; it is `np.inf`.",
+        ("min(sides)", _large),
+    )
+
+# Which actuator, which joint, what form
+slip(
+    "wrong_actuator",
+    "The first actuator on the joint is used, which is the position servo. The torque actuator is "
+    "the one in group 2.",
+    ("on_joint & (model.actuator_group == 2)", "on_joint"),
+)
+slip(
+    "in_order_of_declaration",
+    "The motors are taken in the order in which they are declared; which motor drives a joint is "
+    "said by `actuator_trnid`.",
+    ("(on_joint & (model.actuator_group == 2))[0]", "(model.actuator_group == 2)[len(limits)]"),
+)
+slip(
+    "alphabetical",
+    "The limits come in alphabetical order; they must come in the order of `joint_names`.",
+    ("for name in joint_names", "for name in sorted(joint_names)"),
+)
+slip(
+    "one_number",
+    "One number comes back; each joint has its own limit: shape (n,).",
+    ("np.array(limits)", "min(limits)"),
+)
+slip(
+    "a_dict",
+    "A dict comes back; an array of shape (n,) in the order of the names is asked for.",
+    ("np.array(limits)", "dict(zip(joint_names, limits))"),
+)
+_ID = "mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)"
+slip(
+    "unknown_name_accepted",
+    "An unknown joint becomes id -1, the last joint. Raise a KeyError where `mj_name2id` gives -1.",
+    ("model.joint(name).id", f"{_ID} % model.njnt"),
+)
+slip(
+    "unknown_name_skipped",
+    "An unknown joint is skipped without a word: raise a KeyError.",
+    ("model.joint(name).id", f"{_ID}\n        if j < 0:\n            continue"),
+)
+
+# The same of whole intervals.
+interval_slip = exercise.slips(exercise.variants[1].cell)
+interval_slip(*_LARGER, ("min(-low, high)", "max(-low, high)"))
+interval_slip(
+    "pairs",
+    "The limits come as (low, high) pairs; one number for each joint is asked for.",
+    *(("float(min(-low, high))", "(low, high)"), ("return out", "return np.array(out)")),
+)
+
+
+# More right answers.
 @exercise.variant("whole arrays at once")
 def by_arrays():
     def joint_force_limits(model, joint_names):
@@ -694,98 +411,3 @@ def by_driving():
             smaller = min(reached)
             out += (float("inf") if smaller > 1e8 else smaller,)
         return out
-
-
-@exercise.variant("step by step")
-def step_by_step():
-    def joint_force_limits(model, joint_names):
-        limits = []
-        for name in joint_names:
-            j = model.joint(name).id
-            on_joint = model.actuator_trnid[:, 0] == j
-            i = np.flatnonzero(on_joint & (model.actuator_group == 2))[0]
-            gear = abs(model.actuator_gear[i, 0])
-            sides = [np.inf]
-            if model.actuator_ctrllimited[i]:
-                sides += list(gear * abs(model.actuator_ctrlrange[i]))
-            if model.actuator_forcelimited[i]:
-                sides += list(gear * abs(model.actuator_forcerange[i]))
-            if model.jnt_actfrclimited[j]:
-                sides += list(abs(model.jnt_actfrcrange[j]))
-            limits.append(min(sides))
-        return np.array(limits)
-
-
-_wrong = exercise.slips(exercise.variants[-1].cell)
-
-
-_wrong(
-    "lower_end_only",
-    "Only the lower end of each range is used; the upper end binds in the other direction.",
-    ("actuator_ctrlrange[i])", "actuator_ctrlrange[i, :1])"),
-    ("actuator_forcerange[i])", "actuator_forcerange[i, :1])"),
-    ("jnt_actfrcrange[j])", "jnt_actfrcrange[j, :1])"),
-)
-_wrong(
-    "largest_of_the_limits",
-    "The largest of the limits is taken; all of them hold at once, so the smallest binds.",
-    ("min(sides)", "max(sides[1:] or sides)"),
-)
-_wrong(
-    "unlimited_is_not_inf",
-    "A joint without any limit gets a large number or NaN; it is `np.inf`.",
-    ("min(sides)", "min(min(sides), 1e10)"),
-)
-_wrong(
-    "unlimited_is_not_inf",
-    "A joint without any limit gets a large number or NaN; it is `np.inf`.",
-    ("min(sides)", "min(sides) if len(sides) > 1 else np.nan"),
-)
-_wrong(
-    "alphabetical",
-    "The limits come in alphabetical order; they must come in the order of `joint_names`.",
-    ("for name in joint_names", "for name in sorted(joint_names)"),
-)
-_wrong(
-    "one_number",
-    "One number comes back; each joint has its own limit: shape (n,).",
-    ("np.array(limits)", "min(limits)"),
-)
-_wrong(
-    "a_dict",
-    "A dict comes back; an array of shape (n,) in the order of the names is asked for.",
-    ("np.array(limits)", "dict(zip(joint_names, limits))"),
-)
-_wrong(
-    "joint_limit_only",
-    "Only the joint's own limit is used: the motor's `ctrlrange` and `forcerange`, times the gear, "
-    "count too.",
-    ("if model.actuator_ctrllimited[i]:", "if False:"),
-    ("if model.actuator_forcelimited[i]:", "if False:"),
-)
-_wrong(
-    "forcerange_only",
-    "Only `forcerange` times gear is used: `ctrlrange` and the joint's own limit count too.",
-    ("if model.actuator_ctrllimited[i]:", "if False:"),
-    ("if model.jnt_actfrclimited[j]:", "if False:"),
-)
-_wrong(
-    "joint_limit_divided",
-    "The joint's own limit is divided by the gear. `jnt_actfrcrange` is a joint torque already.",
-    ("list(abs(model.jnt_actfrcrange[j]))", "list(abs(model.jnt_actfrcrange[j]) / gear)"),
-)
-_wrong(
-    "unknown_name_skipped",
-    "An unknown joint is skipped without a word: raise a KeyError.",
-    (
-        "j = model.joint(name).id",
-        "j = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)\n"
-        "        if j < 0:\n            continue",
-    ),
-)
-_wrong(
-    "ctrlrange_before_the_gear",
-    "`ctrlrange` is compared without the gear. It limits the command: the joint feels gear times "
-    "that.",
-    ("gear * abs(model.actuator_ctrlrange[i])", "abs(model.actuator_ctrlrange[i])"),
-)

@@ -54,17 +54,18 @@ def _data(seed: int) -> mujoco.MjData:
 def _effect(outcome):
     """The flag, the torque that reaches every hinge at the next step, and the commands.
 
-    Commands are taken as MuJoCo takes them, within their range: what counts is what the joint
-    receives.
+    Commands are taken as MuJoCo takes them, within their range: what counts here is what the joint
+    receives. Words in place of a flag are all alike.
     """
     after = outcome.args_after[1]
+    flag = "words" if isinstance(outcome.value, str) else outcome.value
     data = mujoco.MjData(rig())
     data.ctrl[:] = after.ctrl
     mujoco.mj_forward(rig(), data)
     others = [np.array(getattr(after, name)) for name in ("qpos", "qvel", "qfrc_applied")]
     low, high = rig().actuator_ctrlrange.T
     within = np.where(rig().actuator_ctrllimited, np.clip(after.ctrl, low, high), after.ctrl)
-    return outcome.value, data.qfrc_actuator.copy(), within, others
+    return flag, data.qfrc_actuator.copy(), within, others
 
 
 EFFECT = each([same(), close(), close(), each([close(0), close(0), close(0)])])
@@ -99,23 +100,12 @@ def reference():
 @exercise.part("ordinary: torques within reach and beyond", points=2)
 def ordinary():
     rng = np.random.default_rng(300)
-    cases = []
-    for i in range(3):
-        cases += [
-            _write(301 + i, "geared", float(rng.uniform(1, 11))),
-            _write(311 + i, "geared", float(rng.uniform(-11, -1))),
-            _write(321 + i, "direct", float(rng.uniform(-1.9, 4.9))),
-            _write(331 + i, "reversed", float(rng.uniform(0.5, 2.5))),
-            _write(341 + i, "reversed", float(rng.uniform(-7.5, -0.5))),
-        ]
-    cases += [
-        _write(351, "geared", 40.0),
-        _write(352, "geared", -13.0),
-        _write(353, "direct", 6),
-        _write(354, "direct", -3.25),
-        _write(355, "direct", 0.0),
-    ]
-    return cases
+    within = [("geared", 1, 11), ("geared", -11, -1), ("direct", -1.9, 4.9)]
+    within += [("reversed", 0.5, 2.5), ("reversed", -7.5, -0.5)]
+    beyond = [("geared", 40.0), ("geared", -13.0), ("direct", 6), ("direct", -3.25)]
+    asked = [(name, float(rng.uniform(low, high))) for name, low, high in within]
+    asked += [*beyond, ("direct", 0.0)]
+    return [_write(301 + i, name, torque) for i, (name, torque) in enumerate(asked)]
 
 
 @exercise.part("edge cases: negative gear, exact limits, forces, unlimited control", points=1.5)
@@ -127,14 +117,11 @@ def edges():
         _write(364, "reversed", -8.0, "exactly at the upper control limit"),
         _write(365, "geared", 12.0, "exactly at the upper control limit"),
         _write(366, "geared", -12.0, "exactly at the lower control limit"),
-        _write(367, "direct", 5.0, "exactly at the upper control limit"),
         _write(368, "weak", 10.0, "more than forcerange lets through, within ctrlrange"),
         _write(369, "weak", -6.5, "more than forcerange lets through, within ctrlrange"),
         _write(370, "weak", 24.0, "beyond ctrlrange and forcerange"),
         _write(371, "free_range", 100.0, "unlimited control"),
-        _write(372, "free_range", -37.5, "unlimited control"),
         _write(373, "ignored_range", 7.0, "a ctrlrange that does not count (ctrllimited false)"),
-        _write(374, "geared", 5.0),
         _write(375, "reversed", 1.25),
     ]
 
@@ -151,334 +138,302 @@ def _refusal(door):
 
 
 @exercise.part(
-    "contract: the model and everything else left alone, unknown names refused", points=0.5
+    "contract: ctrl within its range, all else left alone, unknown names refused", points=0.5
 )
 def contract():
     def untouched(outcome):
         model, data = outcome.args_after[:2]
         kept = [np.array(getattr(data, n)) for n in ("xfrc_applied", "qfrc_applied", "qpos")]
-        return model.changed == frozenset(), np.delete(data.ctrl, 1), kept, np.array(data.ctrl)
+        return model.changed == frozenset(), kept, np.array(data.ctrl)
 
-    compare = each([same(), close(0), each([close(0), close(0), close(0)]), close()])
-    args = ("geared", 7.0), ("geared", 50.0)
+    compare = each([same(), each([close(0), close(0), close(0)]), close()])
+    asked = ((7.0, "all controls, within reach"), (50.0, "all controls, beyond ctrlrange"))
     return [
         *(
-            call("write_torque", rig(), _data(390), *a, observe=untouched, compare=compare)
-            for a in args
+            call(
+                *("write_torque", rig(), _data(390), "geared", torque),
+                label=label,
+                observe=untouched,
+                compare=compare,
+            )
+            for torque, label in asked
         ),
         script("an actuator that does not exist", _refusal, compare=each([same(), close(0)])),
     ]
 
 
-@exercise.misconception(
-    "The gear is left out: the torque is written as if the actuator passed it on one to one. "
-    "With gear 4 the joint receives four times as much. Divide by the gear."
-)
-def no_gear():
+@exercise.variant("step by step")
+def step_by_step():
     def write_torque(model, data, actuator, torque):
         i = model.actuator(actuator).id
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(torque, low, high)
-        return bool(torque < low or torque > high)
-
-
-@exercise.misconception(
-    "The torque is multiplied by the gear. The actuator multiplies already: joint torque = gear x "
-    "ctrl, so the command is torque / gear."
-)
-def multiplies_by_the_gear():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque * model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        return bool(command < low or command > high)
-
-
-@exercise.misconception(
-    "The torque is clamped before it is divided by the gear. `ctrlrange` is in the actuator's own "
-    "units: divide first, then clamp."
-)
-def clamps_before_dividing():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        clamped = np.clip(torque, low, high)
-        data.ctrl[i] = clamped / model.actuator_gear[i, 0]
-        return bool(clamped != torque)
-
-
-@exercise.misconception(
-    "The flag is wrong at the exact limit: a command that equals the limit passes unchanged, so "
-    "nothing was clamped. Use < and >, not <= and >=."
-)
-def flag_at_the_limit():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        return bool(command <= low or command >= high)
-
-
-@exercise.misconception(
-    "The gear's sign is lost: with gear -2 the torque comes out with the wrong sign. Divide by the "
-    "gear as it is."
-)
-def absolute_gear():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / abs(model.actuator_gear[i, 0])
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        return bool(command < low or command > high)
-
-
-@exercise.misconception(
-    "Limits in joint torque are built as gear x ctrlrange without exchanging them for a negative "
-    "gear: the lower limit then lies above the upper."
-)
-def limits_not_exchanged():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        gear = model.actuator_gear[i, 0]
+        low, high = -np.inf, np.inf
         if model.actuator_ctrllimited[i]:
-            low, high = model.actuator_ctrlrange[i] * gear
-        else:
-            low, high = -1e99, 1e99
-        clamped = np.clip(torque, low, high)
-        data.ctrl[i] = clamped / gear
-        return bool(torque < low or torque > high)
+            low, high = model.actuator_ctrlrange[i]
+        wanted = torque / model.actuator_gear[i, 0]
+        data.ctrl[i] = np.clip(wanted, low, high)
+        return bool(data.ctrl[i] != wanted)
 
 
-@exercise.misconception("Only the upper limit is kept; a command below the lower limit passes.")
-def upper_limit_only():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        high = model.actuator_ctrlrange[i, 1] if model.actuator_ctrllimited[i] else 1e99
-        data.ctrl[i] = min(command, high)
-        return bool(command > high)
+# Misconceptions: a cell above with one thing changed.
+slip = exercise.slips(exercise.variants[0].cell)
 
+_WANTED = "torque / model.actuator_gear[i, 0]"
+_LIMITED = "if model.actuator_ctrllimited[i]:"
+_WRITE, _FLAG = "data.ctrl[i] = np.clip(wanted, low, high)", "bool(data.ctrl[i] != wanted)"
+_OUTSIDE = (_FLAG, "bool(wanted < low or wanted > high)")
+_TORQUE_OUTSIDE = (_FLAG, "bool(torque < low or torque > high)")
 
-@exercise.misconception(
+# The gear
+slip(
+    "no_gear",
+    "The gear is left out: the torque is written as if the actuator passed it on one to one. "
+    "With gear 4 the joint receives four times as much. Divide by the gear.",
+    (_WANTED, "torque"),
+)
+slip(
+    "multiplies_by_the_gear",
+    "The torque is multiplied by the gear. The actuator multiplies already: joint torque = gear x "
+    "ctrl, so the command is torque / gear.",
+    ("torque / model", "torque * model"),
+)
+slip(
+    "gear_twice",
+    "The gear is divided out twice: joint torque = gear x ctrl, so divide once.",
+    ("model.actuator_gear[i, 0]", "model.actuator_gear[i, 0] ** 2"),
+)
+slip(
+    "absolute_gear",
+    "The gear's sign is lost: with gear -2 the torque comes out with the wrong sign. Divide by the "
+    "gear as it is.",
+    ("model.actuator_gear[i, 0]", "abs(model.actuator_gear[i, 0])"),
+)
+slip(
+    "gear_of_another",
+    "The gear is a number of one actuator; read `model.actuator_gear`.",
+    (_WANTED, "torque / 50"),
+)
+slip(
+    "sign_of_the_torque",
+    "The torque comes out with the wrong sign: the command is torque / gear.",
+    (_WANTED, f"-{_WANTED}"),
+)
+slip(
+    "whole_numbers",
+    "The command is rounded to a whole number: divide with `/`, not `//`.",
+    ("torque / model", "torque // model"),
+)
+
+# The limits
+slip(
+    "clamps_before_dividing",
+    "The torque is clamped before it is divided by the gear. `ctrlrange` is in the actuator's own "
+    "units: divide first, then clamp.",
+    (_WRITE, "data.ctrl[i] = np.clip(torque, low, high) / model.actuator_gear[i, 0]"),
+    _TORQUE_OUTSIDE,
+)
+slip(
+    "limits_not_exchanged",
+    "Limits in joint torque are built as gear x ctrlrange without exchanging them for a negative "
+    "gear: the lower limit then lies above the upper.",
+    ("= model.actuator_ctrlrange[i]", "= model.actuator_ctrlrange[i] * model.actuator_gear[i, 0]"),
+    (_WRITE, "data.ctrl[i] = np.clip(torque, low, high) / model.actuator_gear[i, 0]"),
+    _TORQUE_OUTSIDE,
+)
+slip(
+    "upper_limit_only",
+    "Only the upper limit is kept; a command below the lower limit passes.",
+    (_WRITE, "data.ctrl[i] = min(wanted, high)"),
+)
+slip(
+    "lower_limit_only",
+    "Only the lower limit is kept; a command above the upper limit passes.",
+    (_WRITE, "data.ctrl[i] = max(wanted, low)"),
+)
+slip(
+    "symmetric_range",
     "The range is taken as symmetric: the command is clamped to plus and minus the upper limit. "
-    "`ctrlrange` has two ends."
+    "`ctrlrange` has two ends.",
+    ("np.clip(wanted, low, high)", "np.clip(wanted, -high, high)"),
 )
-def symmetric_range():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        high = model.actuator_ctrlrange[i, 1] if model.actuator_ctrllimited[i] else 1e99
-        data.ctrl[i] = np.clip(command, -high, high)
-        return bool(abs(command) > high)
-
-
-@exercise.misconception(
+slip(
+    "clamped_inside_the_limit",
+    "The command is clamped to a range that is narrower than `ctrlrange`.",
+    ("np.clip(wanted, low, high)", "np.clip(wanted, 0.99 * low, 0.99 * high)"),
+)
+slip(
+    "unlimited_clamped",
     "An actuator without limits is clamped to its stored range (0 to 0 where none is given). "
-    "`ctrlrange` counts only where `ctrllimited` says so."
+    "`ctrlrange` counts only where `ctrllimited` says so.",
+    (_LIMITED, "if True:"),
 )
-def unlimited_clamped():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        data.ctrl[i] = np.clip(command, *model.actuator_ctrlrange[i])
-        return bool(data.ctrl[i] != command)
-
-
-@exercise.misconception(
+slip(
+    "limited_by_nonzero_range",
     "An actuator counts as limited where its range is not (0, 0). Whether the range counts is what "
-    "`ctrllimited` says."
+    "`ctrllimited` says.",
+    (_LIMITED, "if np.any(model.actuator_ctrlrange[i]):"),
 )
-def limited_by_nonzero_range():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i]
-        data.ctrl[i] = np.clip(command, low, high) if low < high else command
-        return bool(data.ctrl[i] != command)
-
-
-@exercise.misconception(
-    "The flag also counts `forcerange`. It says whether the command was clamped to `ctrlrange`; "
-    "what the actuator's force limit cuts later is another matter."
-)
-def flag_counts_forcerange():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        flag = command < low or command > high
-        if model.actuator_forcelimited[i]:
-            flag |= (
-                not model.actuator_forcerange[i, 0] <= command <= model.actuator_forcerange[i, 1]
-            )
-        return bool(flag)
-
-
-@exercise.misconception(
+slip(
+    "clamps_to_forcerange",
     "The command itself is clamped to `forcerange`. The command's range is `ctrlrange`; MuJoCo "
-    "applies the force limit by itself."
+    "applies the force limit by itself.",
+    (
+        "    wanted =",
+        "    if model.actuator_forcelimited[i]:\n"
+        "        least, most = model.actuator_forcerange[i]\n"
+        "        low, high = max(low, least), min(high, most)\n    wanted =",
+    ),
 )
-def clamps_to_forcerange():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        if model.actuator_forcelimited[i]:
-            low = max(low, model.actuator_forcerange[i, 0])
-            high = min(high, model.actuator_forcerange[i, 1])
-        data.ctrl[i] = np.clip(command, low, high)
-        return bool(command < low or command > high)
-
-
-@exercise.misconception(
-    "The command is not clamped: `ctrl` then holds a value that the actuator never sees, and every "
-    "reader of the command port is misled. MuJoCo clamps a copy."
-)
-def not_clamped():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        data.ctrl[i] = command
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        return bool(command < low or command > high)
-
-
-@exercise.misconception(
+_NOT_CLAMPED = (
+    "not_clamped",
     "The command is not clamped: `ctrl` then holds a value that the actuator never sees, and every "
     "reader of the command port is misled. MuJoCo clamps a copy.",
-    id="not_clamped",
 )
-def not_clamped_no_flag():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        data.ctrl[i] = torque / model.actuator_gear[i, 0]
-        return False
-
-
-@exercise.misconception(
-    "The flag is always False: it must say whether the command was clamped. Compare the command "
-    "before and after clamping."
+slip(*_NOT_CLAMPED, (_WRITE, "data.ctrl[i] = wanted"), _OUTSIDE)
+slip(*_NOT_CLAMPED, (_WRITE, "data.ctrl[i] = wanted"), (_FLAG, "False"))
+for _instead in ("0.0", "data.ctrl[i]"):
+    slip(
+        "gives_up_beyond_the_limit",
+        "Beyond the limit nothing useful is written. The joint is to receive as much as the limits "
+        "allow: clamp the command.",
+        (_WRITE, f"data.ctrl[i] = wanted if low <= wanted <= high else {_instead}"),
+        _OUTSIDE,
+    )
+slip(
+    "refuses_beyond_the_limit",
+    "Beyond the limit it raises an error. A torque that is out of reach is clamped, and the flag "
+    "says so.",
+    (_WRITE, "assert low <= wanted <= high\n    " + _WRITE),
 )
-def flag_never_set():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        return False
 
-
-@exercise.misconception("The flag is the wrong way round: True must mean that it was clamped.")
-def flag_inverted():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        return bool(low <= command <= high)
-
-
-@exercise.misconception(
+# The flag
+slip(
+    "flag_at_the_limit",
+    "The flag is wrong at the exact limit: a command that equals the limit passes unchanged, so "
+    "nothing was clamped. Use < and >, not <= and >=.",
+    (_FLAG, "bool(wanted <= low or wanted >= high)"),
+)
+for _side, _flag in (("upper", "bool(wanted > high)"), ("lower", "bool(wanted < low)")):
+    slip(
+        "flag_of_one_limit",
+        f"The flag knows the {_side} limit only: a command cut at the other end is cut as well.",
+        (_FLAG, _flag),
+    )
+slip(
+    "flag_counts_forcerange",
+    "The flag also counts `forcerange`. It says whether the command was clamped to `ctrlrange`; "
+    "what the actuator's force limit cuts later is another matter.",
+    (
+        f"    return {_FLAG}",
+        "    if model.actuator_forcelimited[i]:\n"
+        "        least, most = model.actuator_forcerange[i]\n"
+        "        low, high = max(low, least), min(high, most)\n"
+        "    return bool(wanted < low or wanted > high)",
+    ),
+)
+slip(
+    "flag_of_the_torque",
     "The flag compares the torque, not the command, with `ctrlrange`: the limit is in the "
-    "actuator's units, before the gear."
+    "actuator's units, before the gear.",
+    _TORQUE_OUTSIDE,
 )
-def flag_of_the_torque():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(torque / model.actuator_gear[i, 0], low, high)
-        return bool(torque < low or torque > high)
-
-
-@exercise.misconception(
-    "Nothing is returned: the caller needs the flag that says whether the command was clamped."
+slip(
+    "flag_inverted",
+    "The flag is the wrong way round: True must mean that it was clamped.",
+    ("!= wanted", "== wanted"),
 )
-def returns_nothing():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-
-
-@exercise.misconception("The clamped command is returned instead of the flag.")
-def returns_the_command():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        return float(data.ctrl[i])
-
-
-@exercise.misconception(
-    "The command is added to what was there. `ctrl` stays until it is overwritten: assign it."
+slip(
+    "flag_never_set",
+    "The flag is always False: it must say whether the command was clamped. Compare the command "
+    "before and after clamping.",
+    (_FLAG, "False"),
 )
-def accumulates():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] += np.clip(command, low, high)
-        return bool(command < low or command > high)
-
-
-@exercise.misconception(
-    "All other commands are set to zero. Write the one entry that belongs to this actuator."
+slip(
+    "flag_always_set",
+    "The flag is always True: it must say whether *this* command was clamped.",
+    (_FLAG, "True"),
 )
-def clears_the_others():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[:] = 0
-        data.ctrl[i] = np.clip(command, low, high)
-        return bool(command < low or command > high)
+slip(
+    "returns_nothing",
+    "Nothing is returned: the caller needs the flag that says whether the command was clamped.",
+    (_FLAG, "None"),
+)
+slip(
+    "returns_the_command",
+    "The clamped command is returned instead of the flag.",
+    (_FLAG, "float(data.ctrl[i])"),
+)
+slip(
+    "flag_is_no_bool",
+    "The flag is not a bool: return True or False.",
+    (_FLAG, "'clamped' if data.ctrl[i] != wanted else ''"),
+)
+slip(
+    "flag_is_no_bool",
+    "The flag comes together with something else: return the bool alone.",
+    (_FLAG, "(data.ctrl[i], bool(data.ctrl[i] != wanted))"),
+)
 
-
-@exercise.misconception(
+# Where it is written
+slip(
+    "accumulates",
+    "The command is added to what was there. `ctrl` stays until it is overwritten: assign it.",
+    ("data.ctrl[i] = ", "data.ctrl[i] += "),
+    _OUTSIDE,
+)
+slip(
+    "clears_the_others",
+    "All other commands are set to zero. Write the one entry that belongs to this actuator.",
+    (_WRITE, "data.ctrl[:] = 0\n    " + _WRITE),
+)
+slip(
+    "index_of_the_joint",
     "The command is written at the index of the joint. `ctrl` is counted by actuator, in the order "
-    "in which actuators are declared."
+    "in which actuators are declared.",
+    (_WRITE, _WRITE.replace("[i]", "[model.actuator_trnid[i, 0] - 1]")),
+    _OUTSIDE,
 )
-def index_of_the_joint():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[model.actuator_trnid[i, 0] - 1] = np.clip(command, low, high)
-        return bool(command < low or command > high)
-
-
-@exercise.misconception(
-    "The torque is applied as `qfrc_applied`, past the actuator. The environment never writes "
-    "that; the drive receives its command through `ctrl`."
+for _place in ("0", "i - 1", "model.actuator_trnid[i, 0] % model.nu"):
+    slip(
+        "another_actuators_control",
+        "The command lands at another actuator. Its place in `ctrl` is the id of the named "
+        "actuator.",
+        (_WRITE, _WRITE.replace("[i]", f"[{_place}]")),
+        _OUTSIDE,
+    )
+slip(
+    "every_control",
+    "The command is written to every actuator: write the named one.",
+    (_WRITE, _WRITE.replace("[i]", "[:]")),
 )
-def applies_a_joint_force():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        dof = model.jnt_dofadr[model.actuator_trnid[i, 0]]
-        data.qfrc_applied[dof] = torque
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        return bool(command < low or command > high)
-
-
-@exercise.misconception(
+_AT_THE_JOINT = "data.qfrc_applied[model.jnt_dofadr[model.actuator_trnid[i, 0]]]"
+for _force in ("torque", _WANTED, "np.clip(wanted, low, high) * model.actuator_gear[i, 0]"):
+    for _flag in (_OUTSIDE[1], "False"):
+        for _assigned in ("=", "+="):
+            slip(
+                "applies_a_joint_force",
+                "The torque is applied as `qfrc_applied`, past the actuator and its limits, and "
+                "nobody clears it. The environment never writes that; the drive receives its "
+                "command through `ctrl`.",
+                (_WRITE, f"{_AT_THE_JOINT} {_assigned} {_force}"),
+                (_FLAG, _flag),
+            )
+slip(
+    "steps_too",
+    "It takes a step; it has to write the command and nothing else.",
+    (_WRITE, _WRITE + "\n    mujoco.mj_step(model, data)"),
+)
+slip(
+    "unknown_name_accepted",
     "An unknown actuator becomes id -1: the last actuator gets the command. Raise a KeyError when "
-    "`mj_name2id` returns -1."
+    "`mj_name2id` returns -1.",
+    (
+        "model.actuator(actuator).id",
+        "mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator)",
+    ),
 )
-def unknown_name_accepted():
-    def write_torque(model, data, actuator, torque):
-        i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator)
-        command = torque / model.actuator_gear[i, 0]
-        low, high = model.actuator_ctrlrange[i] if model.actuator_ctrllimited[i] else (-1e99, 1e99)
-        data.ctrl[i] = np.clip(command, low, high)
-        return bool(command < low or command > high)
 
 
+# More right answers.
 @exercise.variant("branches, a NumPy flag")
 def by_branches():
     def write_torque(model, data, actuator, torque):
@@ -518,134 +473,3 @@ def by_median():
             return False
         data.ctrl[i] = sorted([wanted, *model.actuator_ctrlrange[i]])[1]
         return abs(wanted - data.ctrl[i]) > 1e-12
-
-
-@exercise.variant("step by step")
-def step_by_step():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        low, high = -np.inf, np.inf
-        if model.actuator_ctrllimited[i]:
-            low, high = model.actuator_ctrlrange[i]
-        wanted = torque / model.actuator_gear[i, 0]
-        data.ctrl[i] = np.clip(wanted, low, high)
-        return bool(data.ctrl[i] != wanted)
-
-
-_wrong = exercise.slips(exercise.variants[-1].cell)
-
-
-_WRITE, _FLAG = "data.ctrl[i] = np.clip(wanted, low, high)", "bool(data.ctrl[i] != wanted)"
-for _flag, _side in (("bool(wanted > high)", "upper"), ("bool(wanted < low)", "lower")):
-    _wrong(
-        "flag_of_one_limit",
-        f"The flag knows the {_side} limit only: a command cut at the other end is cut as well.",
-        (_FLAG, _flag),
-    )
-_wrong(
-    "lower_limit_only",
-    "Only the lower limit is kept; a command above the upper limit passes.",
-    (_WRITE, "data.ctrl[i] = max(wanted, low)"),
-)
-_wrong(
-    "sign_of_the_torque",
-    "The torque comes out with the wrong sign: the command is torque / gear.",
-    ("wanted = torque", "wanted = -torque"),
-)
-_wrong(
-    "gear_twice",
-    "The gear is divided out twice: joint torque = gear x ctrl, so divide once.",
-    ("model.actuator_gear[i, 0]", "model.actuator_gear[i, 0] ** 2"),
-)
-_wrong(
-    "whole_numbers",
-    "The command is rounded to a whole number: divide with `/`, not `//`.",
-    ("torque / model", "torque // model"),
-)
-_wrong(
-    "flag_always_set",
-    "The flag is always True: it must say whether *this* command was clamped.",
-    (_FLAG, "True"),
-)
-for _instead in ("0.0", "data.ctrl[i]"):
-    _wrong(
-        "gives_up_beyond_the_limit",
-        "Beyond the limit nothing useful is written. The joint is to receive as much as the limits "
-        "allow: clamp the command.",
-        (_WRITE, f"data.ctrl[i] = wanted if low <= wanted <= high else {_instead}"),
-        (_FLAG, "bool(not low <= wanted <= high)"),
-    )
-_wrong(
-    "refuses_beyond_the_limit",
-    "Beyond the limit it raises an error. A torque that is out of reach is clamped, and the flag "
-    "says so.",
-    (_WRITE, "assert low <= wanted <= high\n    " + _WRITE),
-)
-_wrong(
-    "flag_is_no_bool",
-    "The flag is not a bool: return True or False.",
-    (_FLAG, "'clamped' if data.ctrl[i] != wanted else ''"),
-)
-_wrong(
-    "flag_is_no_bool",
-    "The flag comes together with something else: return the bool alone.",
-    (_FLAG, "(data.ctrl[i], bool(data.ctrl[i] != wanted))"),
-)
-for _place in ("0", "i - 1", "model.actuator_trnid[i, 0]"):
-    _wrong(
-        "another_actuators_control",
-        "The command lands at another actuator. Its place in `ctrl` is the id of the named "
-        "actuator.",
-        (_WRITE, f"data.ctrl[({_place}) % model.nu] = np.clip(wanted, low, high)"),
-        (_FLAG, "bool(wanted < low or wanted > high)"),
-    )
-_wrong(
-    "every_control",
-    "The command is written to every actuator: write the named one.",
-    (_WRITE, "data.ctrl[:] = np.clip(wanted, low, high)"),
-)
-_wrong(
-    "clamped_inside_the_limit",
-    "The command is clamped to a range that is narrower than `ctrlrange`.",
-    (_WRITE, "data.ctrl[i] = np.clip(wanted, 0.99 * low, 0.99 * high)"),
-)
-
-
-@exercise.misconception(
-    "The torque is written into `qfrc_applied`: it acts beside the actuator, without its limits, "
-    "and nobody clears it. Write the actuator's `ctrl`."
-)
-def writes_a_joint_force():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        low, high = -np.inf, np.inf
-        if model.actuator_ctrllimited[i]:
-            low, high = model.actuator_ctrlrange[i]
-        data.qfrc_applied[model.jnt_dofadr[model.actuator_trnid[i, 0]]] = torque
-        return bool(command < low or command > high)
-
-
-@exercise.misconception("It takes a step; it has to write the command and nothing else.")
-def steps_too():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / model.actuator_gear[i, 0]
-        clamped = command
-        if model.actuator_ctrllimited[i]:
-            clamped = np.clip(command, *model.actuator_ctrlrange[i])
-        data.ctrl[i] = clamped
-        mujoco.mj_step(model, data)
-        return bool(clamped != command)
-
-
-@exercise.misconception("The gear is a number of one actuator; read `model.actuator_gear`.")
-def gear_of_another():
-    def write_torque(model, data, actuator, torque):
-        i = model.actuator(actuator).id
-        command = torque / 50
-        clamped = command
-        if model.actuator_ctrllimited[i]:
-            clamped = np.clip(command, *model.actuator_ctrlrange[i])
-        data.ctrl[i] = clamped
-        return bool(clamped != command)
