@@ -64,7 +64,9 @@ def one_clamp():
     rng = np.random.default_rng(2)
     cases = [_case(*_servo(rng), None, None) for _ in range(3)]
     for _ in range(6):
-        _, *rest = _servo(rng)
+        _, length, *rest = _servo(rng)
+        # Beyond the ranges of the control: who clamps the length is then seen to.
+        rest = [length + float(np.copysign(0.9, length)), *rest]
         cases.append(_case(2.3, *rest, (-0.6, 0.9), None, label="control above its range"))
         cases.append(_case(-2.1, *rest, (-0.6, 0.9), None, label="control below its range"))
         cases.append(_case(0.2, *rest, (0.5, 1.5), None, label="a range that leaves out 0"))
