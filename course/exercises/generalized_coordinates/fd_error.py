@@ -8,6 +8,7 @@ import numpy as np
 from course.exercises.compare import close
 from course.exercises.exercise import Exercise, answer
 from course.exercises.generalized_coordinates.scenes import zoo
+from course.exercises.implementation import with_helpers
 from mjcourse.models import load
 
 
@@ -79,124 +80,71 @@ def ten_steps():
     return [answer("error_20ms", compare=close(atol=0.0, rtol=0.05))]
 
 
-@exercise.misconception(
+GOOD = """\
+model, recorded = tumbled()
+
+
+def error(stride):
+    rows = []
+    for (q1, v1), (q2, v2) in zip(recorded[::stride], recorded[stride::stride]):
+        v = np.zeros(model.nv)
+        mujoco.mj_differentiatePos(model, v, 0.002 * stride, q1, q2)
+        rows.append((v - v1)[3:6])
+    return np.abs(rows).max()
+
+
+error_2ms, error_20ms = error(1), error(10)
+"""
+_wrong = exercise.slips(with_helpers(GOOD, exercise.helpers))
+_LARGEST = "np.abs(rows).max()"
+
+_wrong(
+    "against_the_end",
     "You compared with `qvel` at the end of each interval. A step of `mj_step` moves `qpos` with "
     "the new velocity, so there the difference over one step is exact (1e-13); the question is "
-    "about the velocity at the start."
+    "about the velocity at the start.",
+    ("v - v1", "v - v2"),
 )
-def against_the_end():
-    model, recorded = tumbled()
-
-    def error(stride):
-        worst, v = 0.0, np.zeros(model.nv)
-        for (q1, _), (q2, v2) in zip(recorded[::stride], recorded[stride::stride]):
-            mujoco.mj_differentiatePos(model, v, 0.002 * stride, q1, q2)
-            worst = max(worst, np.abs(v - v2)[3:6].max())
-        return worst
-
-    error_2ms, error_20ms = error(1), error(10)
-
-
-@exercise.misconception(
+_wrong(
+    "plain_differences",
     "You took plain differences of the quaternion: their vector part is about half the angular "
-    "velocity, so the error is about half of 2 rad/s. Use `mj_differentiatePos`."
+    "velocity, so the error is about half of 2 rad/s. Use `mj_differentiatePos`.",
+    ("(v - v1)[3:6]", "(q2 - q1)[4:7] / (0.002 * stride) - v1[3:6]"),
 )
-def plain_differences():
-    model, recorded = tumbled()
-
-    def error(stride):
-        worst = 0.0
-        for (q1, v1), (q2, _) in zip(recorded[::stride], recorded[stride::stride]):
-            worst = max(worst, np.abs((q2 - q1)[4:7] / (0.002 * stride) - v1[3:6]).max())
-        return worst
-
-    error_2ms, error_20ms = error(1), error(10)
-
-
-@exercise.misconception("The two answers are swapped: the longer interval has the larger error.")
-def swapped():
-    model, recorded = tumbled()
-
-    def error(stride):
-        worst, v = 0.0, np.zeros(model.nv)
-        for (q1, v1), (q2, _) in zip(recorded[::stride], recorded[stride::stride]):
-            mujoco.mj_differentiatePos(model, v, 0.002 * stride, q1, q2)
-            worst = max(worst, np.abs(v - v1)[3:6].max())
-        return worst
-
-    error_2ms, error_20ms = error(10), error(1)
-
-
-_MEASURE = (
-    "Your figure is another measure of the error (a mean, a root mean square, the last value). "
-    "Asked for is the largest absolute error of any of the three components."
+_wrong(
+    "divides_by_one_step",
+    "You divide the step over ten intervals by 2 ms: ten steps of 2 ms last 20 ms.",
+    ("0.002 * stride", "0.002"),
 )
-
-
-@exercise.misconception(_MEASURE, id="another_measure")
-def root_mean_square():
-    model, recorded = tumbled()
-
-    def error(stride):
-        rows = []
-        for (q1, v1), (q2, _) in zip(recorded[::stride], recorded[stride::stride]):
-            v = np.zeros(model.nv)
-            mujoco.mj_differentiatePos(model, v, 0.002 * stride, q1, q2)
-            rows.append((v - v1)[3:6])
-        return np.sqrt(np.mean(np.square(rows)))
-
-    error_2ms, error_20ms = error(1), error(10)
-
-
-@exercise.misconception(_MEASURE, id="another_measure")
-def mean():
-    model, recorded = tumbled()
-
-    def error(stride):
-        rows = []
-        for (q1, v1), (q2, _) in zip(recorded[::stride], recorded[stride::stride]):
-            v = np.zeros(model.nv)
-            mujoco.mj_differentiatePos(model, v, 0.002 * stride, q1, q2)
-            rows.append((v - v1)[3:6])
-        return np.mean(np.abs(rows))
-
-    error_2ms, error_20ms = error(1), error(10)
-
-
-@exercise.misconception(_MEASURE, id="another_measure")
-def mean_over_all_joints():
-    model, recorded = tumbled()
-
-    def error(stride):
-        rows = []
-        for (q1, v1), (q2, _) in zip(recorded[::stride], recorded[stride::stride]):
-            v = np.zeros(model.nv)
-            mujoco.mj_differentiatePos(model, v, 0.002 * stride, q1, q2)
-            rows.append(v - v1)
-        return np.mean(np.abs(rows))
-
-    error_2ms, error_20ms = error(1), error(10)
-
-
-@exercise.misconception("Your figures are in degrees a second; rad/s is asked for.")
-def degrees():
-    model, recorded = tumbled()
-
-    def error(stride):
-        worst, v = 0.0, np.zeros(model.nv)
-        for (q1, v1), (q2, _) in zip(recorded[::stride], recorded[stride::stride]):
-            mujoco.mj_differentiatePos(model, v, 0.002 * stride, q1, q2)
-            worst = max(worst, np.abs(v - v1)[3:6].max())
-        return np.degrees(worst)
-
-    error_2ms, error_20ms = error(1), error(10)
-
+_wrong(
+    "swapped",
+    "The two answers are swapped: the longer interval has the larger error.",
+    ("error(1), error(10)", "error(10), error(1)"),
+)
+for _measure, _entries in (
+    ("np.sqrt(np.mean(np.square(rows)))", "[3:6]"),
+    ("np.mean(np.abs(rows))", "[3:6]"),
+    ("np.mean(np.abs(rows))", ""),
+):
+    _wrong(
+        "another_measure",
+        "Your figure is another measure of the error (a mean, a root mean square, the last value). "
+        "Asked for is the largest absolute error of any of the three components.",
+        (_LARGEST, _measure),
+        ("(v - v1)[3:6]", f"(v - v1){_entries}"),
+    )
+_wrong(
+    "degrees",
+    "Your figures are in degrees a second; rad/s is asked for.",
+    (_LARGEST, f"np.degrees({_LARGEST})"),
+)
 
 _TEN = (
     "Your error over 20 ms is ten times that over 2 ms: guessed, or simulated with a time step of "
     "20 ms. Keep the 2 ms of the model and take every tenth row: over one step the difference is "
     "the velocity at the end, a whole step late; over ten it is a mean, about half of ten late."
 )
+_wrong("ten_times", _TEN, ("error(1), error(10)", "error(1), 10 * error(1)"))
 
 
 @exercise.misconception(_TEN, id="ten_times")
@@ -215,35 +163,6 @@ def larger_time_step():
         return worst
 
     error_2ms, error_20ms = error(0.002), error(0.02)
-
-
-@exercise.misconception(
-    "You divide the step over ten intervals by 2 ms: ten steps of 2 ms last 20 ms."
-)
-def divides_by_one_step():
-    model, recorded = tumbled()
-
-    def error(stride):
-        worst, v = 0.0, np.zeros(model.nv)
-        for (q1, v1), (q2, _) in zip(recorded[::stride], recorded[stride::stride]):
-            mujoco.mj_differentiatePos(model, v, 0.002, q1, q2)
-            worst = max(worst, np.abs(v - v1)[3:6].max())
-        return worst
-
-    error_2ms, error_20ms = error(1), error(10)
-
-
-@exercise.misconception(_TEN, id="ten_times")
-def ten_times():
-    model = load("joint_zoo")
-    data = mujoco.MjData(model)
-    data.qvel[3:6] = 0.5, 1.0, 2.0
-    worst = 0.0
-    for _ in range(500):
-        before = data.qvel.copy()
-        mujoco.mj_step(model, data)
-        worst = max(worst, np.abs(data.qvel - before)[3:6].max())
-    error_2ms, error_20ms = worst, 10 * worst
 
 
 @exercise.misconception(

@@ -8,7 +8,6 @@ import numpy as np
 from course.exercises.compare import close
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import configuration, scene, zoo
-from course.exercises.implementation import Implementation
 from mjcourse.models import load
 
 exercise = Exercise(
@@ -79,295 +78,222 @@ def edges():
     ]
 
 
-_DIFF = (
+GOOD = """\
+def finite_difference_velocity(model, qpos_traj, dt):
+    rows = np.zeros((len(qpos_traj) - 1, model.nv))
+    for t in range(len(rows)):
+        mujoco.mj_differentiatePos(model, rows[t], dt, qpos_traj[t], qpos_traj[t + 1])
+    return rows
+"""
+_wrong = exercise.slips(GOOD)
+_RESULT = "return rows"
+_START = "    rows = np.zeros"
+_ALL = "np.zeros((len(qpos_traj) - 1, model.nv))"
+_PAIR = "dt, qpos_traj[t], qpos_traj[t + 1]"
+
+_PLAIN = (
     "You take `np.diff` of `qpos`: that has nq columns, and the four of a quaternion are no "
     "angular velocity. Call `mj_differentiatePos` for each pair of rows."
 )
+for _rates in (
+    "np.diff(qpos_traj, axis=0) / dt",
+    "np.gradient(qpos_traj, dt, axis=0)",
+    "np.diff(qpos_traj, axis=0)",
+    "np.diff(qpos_traj, axis=0)[:, -model.nv :] / dt",
+    "(np.diff(qpos_traj, axis=0) / dt)[:, : model.nv]",
+):
+    _wrong("plain_difference", _PLAIN, (_RESULT, f"return {_rates}"))
+for _factor in (1, 2):
+    _wrong(
+        "plain_difference",
+        _PLAIN,
+        (
+            _RESULT,
+            "rates = np.diff(qpos_traj, axis=0) / dt\n"
+            "    joints = zip(model.jnt_type, model.jnt_qposadr)\n"
+            "    w = [q + 3 * (kind == 0) for kind, q in joints if kind < 2]\n"
+            "    for at in w:\n"
+            f"        rates[:, at : at + 4] *= {_factor}\n"
+            "    return np.delete(rates, w, axis=1)",
+        ),
+    )
 
-
-@exercise.misconception(_DIFF, id="plain_difference")
-def plain_difference():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        return np.diff(qpos_traj, axis=0) / dt
-
-
-@exercise.misconception(_DIFF, id="plain_difference")
-def plain_gradient():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        return np.gradient(qpos_traj, dt, axis=0)
-
-
-@exercise.misconception(_DIFF, id="plain_difference")
-def plain_difference_without_dt():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        return np.diff(qpos_traj, axis=0)
-
-
-@exercise.misconception(_DIFF, id="plain_difference")
-def plain_difference_of_the_last_columns():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        return np.diff(qpos_traj, axis=0)[:, -model.nv :] / dt
-
-
-@exercise.misconception(_DIFF, id="plain_difference")
-def plain_difference_cut_to_nv():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        return (np.diff(qpos_traj, axis=0) / dt)[:, : model.nv]
-
-
-@exercise.misconception(_DIFF, id="plain_difference")
-def plain_difference_without_w():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        rates = np.diff(qpos_traj, axis=0) / dt
-        drop = []
-        for j in range(model.njnt):
-            if model.jnt_type[j] == 0:
-                drop.append(model.jnt_qposadr[j] + 3)
-            elif model.jnt_type[j] == 1:
-                drop.append(model.jnt_qposadr[j])
-        return np.delete(rates, drop, axis=1)
-
-
-@exercise.misconception(_DIFF, id="plain_difference")
-def twice_the_plain_difference():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        rates = np.diff(qpos_traj, axis=0) / dt
-        drop = []
-        for j in range(model.njnt):
-            if model.jnt_type[j] == 0:
-                at = model.jnt_qposadr[j] + 3
-            elif model.jnt_type[j] == 1:
-                at = model.jnt_qposadr[j]
-            else:
-                continue
-            rates[:, at : at + 4] *= 2
-            drop.append(at)
-        return np.delete(rates, drop, axis=1)
-
-
-@exercise.misconception(
-    "You divide by dt twice: `mj_differentiatePos` is given dt and has divided already."
+_wrong(
+    "divides_twice",
+    "You divide by dt twice: `mj_differentiatePos` is given dt and has divided already.",
+    (_RESULT, "return rows / dt"),
 )
-def divides_twice():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out / dt
-
-
-@exercise.misconception(
+_wrong(
+    "forgets_dt",
     "The result is not divided by dt: it is the step, not the velocity. Give dt to "
-    "`mj_differentiatePos`."
+    "`mj_differentiatePos`.",
+    ("dt, qpos", "1.0, qpos"),
 )
-def forgets_dt():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], 1.0, qpos_traj[t], qpos_traj[t + 1])
-        return out
-
-
-@exercise.misconception(
-    "The result is multiplied by dt, or by dt too often; a velocity is a step divided by a time."
+_wrong(
+    "multiplies_by_dt",
+    "The result is multiplied by dt, or by dt too often; a velocity is a step divided by a time.",
+    ("dt, qpos", "1.0, qpos"),
+    (_RESULT, "return rows * dt"),
 )
-def multiplies_by_dt():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], 1.0, qpos_traj[t], qpos_traj[t + 1])
-        return out * dt
-
-
-@exercise.misconception(
+_wrong(
+    "uses_the_models_timestep",
+    "Your code divides by the model's own time step instead of the `dt` of the recording.",
+    ("dt, qpos", "model.opt.timestep, qpos"),
+)
+_wrong(
+    "half_as_large",
+    "Your velocities are half as large as they should be: the time between two rows is dt.",
+    (_RESULT, "return rows / 2"),
+)
+_wrong(
+    "swapped_order",
     "Your rows have the opposite sign: the two configurations are swapped. The earlier one is "
-    "`qpos1`, the later one `qpos2`."
+    "`qpos1`, the later one `qpos2`.",
+    (_PAIR, "dt, qpos_traj[t + 1], qpos_traj[t]"),
 )
-def swapped_order():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t + 1], qpos_traj[t])
-        return out
-
-
-@exercise.misconception(
+_wrong(
+    "swapped_and_divided_twice",
+    "Two mistakes: the configurations are swapped (the sign), and you divide by dt twice.",
+    (_RESULT, "return -rows / dt"),
+)
+_wrong(
+    "rows_reversed",
     "The rows are in reverse order of time, though each is right.",
+    (_RESULT, "return rows[::-1]"),
 )
-def rows_reversed():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out[::-1]
+for _rows in (
+    "np.roll(rows, 1, axis=0)",
+    "np.roll(rows, -1, axis=0)",
+    "np.vstack([np.zeros(model.nv), rows])[:-1]",
+):
+    _wrong(
+        "shifted_by_a_row",
+        "Your rows are shifted by one: row t is the velocity from row t to row t + 1.",
+        (_RESULT, f"return {_rows}"),
+    )
 
-
-@exercise.misconception(
-    "Your code divides by the model's own time step instead of the `dt` of the recording."
+for _rows in (
+    "np.vstack([np.zeros(model.nv), rows])",
+    "np.vstack([rows, np.zeros(model.nv)])",
+    "np.vstack([rows, rows[-1:] if len(rows) else np.zeros(model.nv)])",
+    "rows[:-1]",
+):
+    _wrong(
+        "wrong_number_of_rows",
+        "T rows of `qpos` have T - 1 gaps between them: your result has another number of rows (a "
+        "row of zeros or a repeated one, or one gap left out).",
+        (_RESULT, f"return {_rows}"),
+    )
+_wrong(
+    "last_gap_is_zero",
+    "The last row of your result stays zero: the loop ends one gap early. T rows have T - 1 gaps.",
+    ("range(len(rows))", "range(len(rows) - 1)"),
 )
-def uses_the_models_timestep():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            step = model.opt.timestep
-            mujoco.mj_differentiatePos(model, out[t], step, qpos_traj[t], qpos_traj[t + 1])
-        return out
-
-
-_ROWS = (
-    "T rows of `qpos` have T - 1 gaps between them: your result has another number of rows (a row "
-    "of zeros or a repeated one, or one gap left out)."
-)
-
-
-@exercise.misconception(_ROWS, id="wrong_number_of_rows")
-def a_row_of_zeros_first():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj), model.nv))
-        for t in range(1, len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t - 1], qpos_traj[t])
-        return out
-
-
-@exercise.misconception(_ROWS, id="wrong_number_of_rows")
-def a_row_of_zeros_last():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj), model.nv))
-        for t in range(len(out) - 1):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out
-
-
-@exercise.misconception(_ROWS, id="wrong_number_of_rows")
-def last_row_repeated():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj), model.nv))
-        for t in range(len(out) - 1):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        if len(out) > 1:
-            out[-1] = out[-2]
-        return out
-
-
-@exercise.misconception(_ROWS, id="wrong_number_of_rows")
-def one_gap_left_out():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((max(len(qpos_traj) - 2, 0), model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out
-
-
-@exercise.misconception(
-    "The last row of your result stays zero: the loop ends one gap early. T rows have T - 1 gaps."
-)
-def last_gap_is_zero():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out) - 1):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out
-
-
-@exercise.misconception(
+_wrong(
+    "central_differences",
     "Differences are taken over two steps (central differences); row t is asked to be the "
-    "velocity from row t to row t + 1."
+    "velocity from row t to row t + 1.",
+    (_PAIR, "dt * (1 + (t > 0)), qpos_traj[max(t - 1, 0)], qpos_traj[t + 1]"),
 )
-def central_differences():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        n = len(qpos_traj) - 1
-        out = np.zeros((n, model.nv))
-        for t in range(n):
-            a, b = max(t - 1, 0), t + 1
-            step = dt * (b - a)
-            mujoco.mj_differentiatePos(model, out[t], step, qpos_traj[a], qpos_traj[b])
-        return out
-
-
-@exercise.misconception(
-    "Each row is the velocity from the first row on: the earlier configuration never moves on."
+_END = "qpos_traj[min(t + 2, len(rows))]"
+_wrong(
+    "central_differences",
+    "Differences are taken over two steps; row t is asked to be the velocity from row t to "
+    "row t + 1.",
+    (_PAIR, f"2 * dt, qpos_traj[t], {_END}"),
 )
-def always_from_the_first_row():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[0], qpos_traj[t + 1])
-        return out
-
-
-@exercise.misconception(
+_wrong(
+    "pairs_two_apart",
+    "Your differences reach over two intervals; row t carries row t of the trajectory to row "
+    "t + 1.",
+    (_PAIR, f"dt, qpos_traj[t], {_END}"),
+)
+_wrong(
+    "always_from_the_first_row",
+    "Each row is the velocity from the first row on: the earlier configuration never moves on.",
+    (_PAIR, "dt, qpos_traj[0], qpos_traj[t + 1]"),
+)
+_wrong(
+    "one_buffer_for_all_rows",
     "All rows of your result are the last one: `mj_differentiatePos` writes in place, and one "
-    "buffer was appended again and again. Append a copy, or write into row t."
+    "buffer was appended again and again. Append a copy, or write into row t.",
+    (_RESULT, "rows[:] = rows[-1:]\n    return rows"),
 )
-def one_buffer_for_all_rows():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        v = np.zeros(model.nv)
-        rows = []
-        for t in range(len(qpos_traj) - 1):
-            mujoco.mj_differentiatePos(model, v, dt, qpos_traj[t], qpos_traj[t + 1])
-            rows.append(v)
-        return np.array(rows).reshape(-1, model.nv)
 
+_ONE_VELOCITY = (
+    "Your result is one velocity for the whole recording; one for each gap between rows is asked "
+    "for."
+)
+for _row in (
+    "rows.mean(axis=0)",
+    "rows[0] if len(rows) else rows",
+    "rows[-1] if len(rows) else rows",
+):
+    _wrong("one_velocity_for_all", _ONE_VELOCITY, (_RESULT, f"return {_row}"))
+_wrong(
+    "one_velocity_for_all",
+    _ONE_VELOCITY,
+    (_ALL, "np.zeros((1, model.nv))"),
+    (_PAIR, "dt, qpos_traj[0], qpos_traj[-1]"),
+    (_RESULT, "return rows[0]"),
+)
+for _rows in ("np.diff(rows, axis=0) / dt", "np.diff(rows, axis=0)"):
+    _wrong(
+        "differences_of_differences",
+        "You difference twice: that is the acceleration, with one row less.",
+        (_RESULT, f"return {_rows} if len(rows) else rows"),
+    )
+_BUFFER = (
+    "Your rows have nq entries; a velocity has nv. `mj_differentiatePos` needs a buffer of nv "
+    "numbers, and refuses another."
+)
+_wrong("buffer_of_nq_entries", _BUFFER, ("model.nv", "model.nq"))
+_wrong(
+    "buffer_of_nq_entries",
+    _BUFFER,
+    (_RESULT, "return np.hstack([rows, np.zeros((len(rows), model.nq - model.nv))])"),
+)
 
 _ONE_ROW = (
     "For a single row your result has not the shape (0, nv): no gap, no rows, but nv columns all "
     "the same (`np.zeros((T - 1, model.nv))`)."
 )
-
-
-@exercise.misconception(_ONE_ROW, id="one_row")
-def one_row_gives_an_empty_list():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        rows = []
-        for t in range(len(qpos_traj) - 1):
-            v = np.zeros(model.nv)
-            mujoco.mj_differentiatePos(model, v, dt, qpos_traj[t], qpos_traj[t + 1])
-            rows.append(v)
-        return np.array(rows)
-
-
-@exercise.misconception(_ONE_ROW, id="one_row")
-def one_row_raises():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        rows = []
-        for t in range(len(qpos_traj) - 1):
-            v = np.zeros(model.nv)
-            mujoco.mj_differentiatePos(model, v, dt, qpos_traj[t], qpos_traj[t + 1])
-            rows.append(v)
-        return np.stack(rows)
-
-
-@exercise.misconception(_ONE_ROW, id="one_row")
-def one_row_gives_a_row_of_zeros():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        if len(qpos_traj) < 2:
-            return np.zeros((1, model.nv))
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out
-
-
-@exercise.misconception(_ONE_ROW, id="one_row")
-def one_row_gives_nq_columns():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        if len(qpos_traj) < 2:
-            return np.zeros((0, model.nq))
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out
-
-
-@exercise.misconception(
-    "Your result is transposed: (nv, T - 1). A row for each gap is asked for, (T - 1, nv)."
+_wrong("one_row", _ONE_ROW, (_RESULT, "return np.array(list(rows))"))
+_wrong("one_row", _ONE_ROW, (_RESULT, "return np.stack(list(rows))"))
+for _answer in (
+    "return np.zeros((1, model.nv))",
+    "return np.zeros((0, model.nq))",
+    "return np.zeros(model.nv)",
+    "return []",
+    "return np.array([[]])",
+    'raise ValueError("one row")',
+):
+    _wrong(
+        "one_row",
+        _ONE_ROW,
+        (_START, f"    if len(qpos_traj) < 2:\n        {_answer}\n{_START}"),
+    )
+for _rows in ("rows.squeeze()", "rows[0] if len(rows) == 1 else rows"):
+    _wrong(
+        "squeezed",
+        "For two rows your result loses an axis: the shape is (1, nv) there, not (nv,).",
+        (_RESULT, f"return {_rows}"),
+    )
+_wrong(
+    "flat",
+    "Your result is one long row; a row for each gap is asked for, (T - 1, nv).",
+    (_RESULT, "return rows.ravel()"),
 )
-def transposed():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-        return out.T
+_wrong(
+    "transposed",
+    "Your result is transposed: (nv, T - 1). A row for each gap is asked for, (T - 1, nv).",
+    (_RESULT, "return rows.T"),
+)
+_wrong(
+    "changes_the_trajectory",
+    "The trajectory that was given is changed by your code; leave inputs as they are.",
+    (_RESULT, "qpos_traj[:-1] = 0\n    return rows"),
+)
 
 
 @exercise.misconception(
@@ -378,138 +304,12 @@ def world_frame():
         out = np.zeros((len(qpos_traj) - 1, model.nv))
         for t in range(len(out)):
             mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-            for j in range(model.njnt):
-                if model.jnt_type[j] < 2:
-                    q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-                    if model.jnt_type[j] == 0:
-                        q, v = q + 3, v + 3
+            for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr):
+                if kind < 2:
+                    q, v = q + 3 * (kind == 0), v + 3 * (kind == 0)
                     w = np.zeros(3)
                     mujoco.mju_rotVecQuat(w, out[t, v : v + 3].copy(), qpos_traj[t, q : q + 4])
                     out[t, v : v + 3] = w
-        return out
-
-
-@exercise.misconception(
-    "The trajectory that was given is changed by your code; leave inputs as they are."
-)
-def changes_the_trajectory():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[t + 1])
-            qpos_traj[t] = 0
-        return out
-
-
-# More mistakes: the right rows, of which something else is returned.
-CELL = """\
-def finite_difference_velocity(model, qpos_traj, dt):
-    {first}
-    rows = np.zeros((len(qpos_traj) - 1, model.nv))
-    for t in range(len(rows)):
-        mujoco.mj_differentiatePos(model, rows[t], dt, qpos_traj[t], qpos_traj[t + 1])
-    return {result}
-"""
-
-
-def _mistake(id: str, text: str, *results: str, first: str = "pass") -> None:
-    for result in results:
-        cell = CELL.format(first=first, result=result)
-        exercise.misconceptions.append(Implementation(id, text, cell))
-
-
-_mistake(
-    "buffer_of_nq_entries",
-    "Your rows have nq entries; a velocity has nv. `mj_differentiatePos` needs a buffer of nv "
-    "numbers, and refuses another.",
-    "np.hstack([rows, np.zeros((len(rows), model.nq - model.nv))])",
-)
-exercise.misconceptions.append(
-    Implementation(
-        "buffer_of_nq_entries",
-        exercise.misconceptions[-1].text,
-        CELL.format(first="pass", result="rows").replace("model.nv))", "model.nq))"),
-    )
-)
-_mistake(
-    "one_velocity_for_all",
-    "Your result is one velocity for the whole recording; one for each gap between rows is asked "
-    "for.",
-    "rows.mean(axis=0)",
-    "rows[0] if len(rows) else rows",
-    "rows[-1] if len(rows) else rows",
-)
-exercise.misconceptions.append(
-    Implementation(
-        "one_velocity_for_all",
-        exercise.misconceptions[-1].text,
-        """\
-def finite_difference_velocity(model, qpos_traj, dt):
-    v = np.zeros(model.nv)
-    mujoco.mj_differentiatePos(model, v, dt, qpos_traj[0], qpos_traj[-1])
-    return v
-""",
-    )
-)
-_mistake(
-    "differences_of_differences",
-    "You difference twice: that is the acceleration, with one row less.",
-    "np.diff(rows, axis=0) / dt if len(rows) else rows",
-    "np.diff(rows, axis=0) if len(rows) else rows",
-)
-_mistake(
-    "swapped_and_divided_twice",
-    "Two mistakes: the configurations are swapped (the sign), and you divide by dt twice.",
-    "-rows / dt",
-)
-_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return np.zeros(model.nv)")
-_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return []")
-_mistake("one_row", _ONE_ROW, "rows", first="if len(qpos_traj) < 2: return np.array([[]])")
-_mistake("one_row", _ONE_ROW, "rows", first='if len(qpos_traj) < 2: raise ValueError("one row")')
-_mistake(
-    "squeezed",
-    "For two rows your result loses an axis: the shape is (1, nv) there, not (nv,).",
-    "rows.squeeze()",
-    "rows[0] if len(rows) == 1 else rows",
-)
-_mistake(
-    "shifted_by_a_row",
-    "Your rows are shifted by one: row t is the velocity from row t to row t + 1.",
-    "np.roll(rows, 1, axis=0)",
-    "np.roll(rows, -1, axis=0)",
-    "np.vstack([np.zeros(model.nv), rows])[:-1]",
-)
-_mistake(
-    "half_as_large",
-    "Your velocities are half as large as they should be: the time between two rows is dt.",
-    "rows / 2",
-)
-_mistake(
-    "flat",
-    "Your result is one long row; a row for each gap is asked for, (T - 1, nv).",
-    "rows.ravel()",
-)
-exercise.misconceptions.append(
-    Implementation(
-        "central_differences",
-        "Differences are taken over two steps; row t is asked to be the velocity from row t to "
-        "row t + 1.",
-        CELL.format(first="last = len(qpos_traj) - 1", result="rows")
-        .replace("rows[t], dt,", "rows[t], 2 * dt,")
-        .replace("qpos_traj[t + 1]", "qpos_traj[min(t + 2, last)]"),
-    )
-)
-
-
-@exercise.misconception(
-    "Your differences reach over two intervals; row t carries row t of the trajectory to row t + 1."
-)
-def pairs_two_apart():
-    def finite_difference_velocity(model, qpos_traj, dt):
-        out = np.zeros((len(qpos_traj) - 1, model.nv))
-        for t in range(len(out)):
-            end = min(t + 2, len(out))
-            mujoco.mj_differentiatePos(model, out[t], dt, qpos_traj[t], qpos_traj[end])
         return out
 
 

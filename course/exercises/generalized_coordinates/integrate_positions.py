@@ -7,8 +7,8 @@ import numpy as np
 
 from course.exercises.compare import close
 from course.exercises.exercise import Case, Exercise, call
+from course.exercises.generalized_coordinates.quaternions import written_out
 from course.exercises.generalized_coordinates.scenes import canonical, configuration, scene, zoo
-from course.exercises.implementation import Implementation
 from course.grading.door import Outcome
 from mjcourse.models import load
 
@@ -130,387 +130,320 @@ def edges():
     return cases
 
 
-# Most mistakes are one line of the right answer, put wrong.
-RIGHT = {
-    "copy": "out = np.array(qpos, float)",
-    "joints": "range(model.njnt)",
-    "q": "model.jnt_qposadr[j]",
-    "v": "model.jnt_dofadr[j]",
-    "angle": "np.linalg.norm(phi)",
-    "rest": "if angle < 1e-15:\n        return quat",
-    "turn": "mul(quat, np.r_[np.cos(angle / 2), np.sin(angle / 2) * phi / angle])",
-    "free_position": "out[q : q + 3] = out[q : q + 3] + dt * qvel[v : v + 3]",
-    "free_turn": "out[q + 3 : q + 7] = turn(out[q + 3 : q + 7], dt * qvel[v + 3 : v + 6])",
-    "ball": "out[q : q + 4] = turn(out[q : q + 4], dt * qvel[v : v + 3])",
-    "slide": "out[q] += dt * qvel[v]",
-    "hinge": "out[q] += dt * qvel[v]",
-}
-
-CELL = """\
-def mul(a, b):
-    w, x, y, z = a
-    left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-    return left @ b
-
-
-def rotate(quat, v):
-    return v + 2 * np.cross(quat[1:], np.cross(quat[1:], v) + quat[0] * v)
-
-
-def unit(quat):
-    return quat / np.linalg.norm(quat)
-
-
+# Product, rotation and normalising are helpers of their own (`quaternions.py`).
+GOOD = """\
 def turn(quat, phi):
-    angle = {angle}
-    {rest}
-    return {turn}
+    angle = np.linalg.norm(phi)
+    if angle < 1e-15:
+        return quat
+    step = np.r_[np.cos(angle / 2), np.sin(angle / 2) * phi / angle]
+    return mul(quat, step)
 
 
 def integrate_positions(model, qpos, qvel, dt):
-    {copy}
-    for j in {joints}:
-        kind, q, v = model.jnt_type[j], {q}, {v}
+    out = np.array(qpos, float)
+    for j in range(model.njnt):
+        kind, q, v = model.jnt_type[j], model.jnt_qposadr[j], model.jnt_dofadr[j]
         if kind == 0:
-            {free_position}
-            {free_turn}
+            out[q : q + 3] += dt * qvel[v : v + 3]
+            out[q + 3 : q + 7] = turn(out[q + 3 : q + 7], dt * qvel[v + 3 : v + 6])
         elif kind == 1:
-            {ball}
+            out[q : q + 4] = turn(out[q : q + 4], dt * qvel[v : v + 3])
         elif kind == 2:
-            {slide}
+            out[q] += dt * qvel[v]  # slide
         else:
-            {hinge}
+            out[q] += dt * qvel[v]  # hinge
     return out
 """
+_wrong = exercise.slips(written_out(GOOD))
 
+# The lines that are put wrong.
+_COPY = "out = np.array(qpos, float)"
+_JOINTS = "range(model.njnt)"
+_Q, _V = "model.jnt_qposadr[j]", "model.jnt_dofadr[j]"
+_MOVE = "out[q : q + 3] += dt * qvel[v : v + 3]"
+_TURN = "out[q + 3 : q + 7] = turn(out[q + 3 : q + 7], dt * qvel[v + 3 : v + 6])"
+_BALL = "out[q : q + 4] = turn(out[q : q + 4], dt * qvel[v : v + 3])"
+_SLIDE, _HINGE = "out[q] += dt * qvel[v]  # slide", "out[q] += dt * qvel[v]  # hinge"
+_REST = "    if angle < 1e-15:\n        return quat\n"
+_PRODUCT = "mul(quat, step)"
+_LOOP = GOOD[GOOD.index("    for j in") : GOOD.index("    return out")]
 
-def _mistake(id: str, text: str, *changes: dict[str, str], cells: tuple[str, ...] = ()) -> None:
-    """A misconception: the right answer with lines exchanged, once for each of `changes`."""
-    for change in changes:
-        cell = CELL.format(**(RIGHT | change))
-        exercise.misconceptions.append(Implementation(id, text, cell))
-    for cell in cells:
-        exercise.misconceptions.append(Implementation(id, text, cell))
-
-
-_mistake(
-    "adds_plainly",
+_PLAIN = (
     "You add dt * qvel to qpos entry by entry. The two arrays do not line up after the first "
-    "quaternion, and a quaternion is not moved by adding: treat each joint by its type.",
-    cells=(
-        """\
-def integrate_positions(model, qpos, qvel, dt):
-    out = np.array(qpos, float)
-    out[: model.nv] += dt * np.asarray(qvel)
-    return out
-""",
-        """\
-def integrate_positions(model, qpos, qvel, dt):
-    out = np.array(qpos, float)
-    out[model.nq - model.nv :] += dt * np.asarray(qvel)
-    return out
-""",
-        """\
-def integrate_positions(model, qpos, qvel, dt):
-    return np.asarray(qpos) + dt * np.asarray(qvel)
-""",
-        """\
-def integrate_positions(model, qpos, qvel, dt):
-    out = np.array(qpos, float)
-    out[: model.nv] += dt * np.asarray(qvel)
-    mujoco.mj_normalizeQuat(model, out)
-    return out
-""",
-        """\
-def integrate_positions(model, qpos, qvel, dt):
-    return (np.asarray(qpos)[: model.nv] + dt * np.asarray(qvel))
-""",
-    ),
+    "quaternion, and a quaternion is not moved by adding: treat each joint by its type."
 )
-_mistake(
-    "linear_velocity_rotated",
-    "The linear velocity of the free joint is turned into the body's frame before it is added. "
-    "It is already in world axes: only the angular part is in the body frame.",
-    {"free_position": "out[q : q + 3] += dt * rotate(out[q + 3 : q + 7], qvel[v : v + 3])"},
-    {
-        "free_position": "back = out[q + 3 : q + 7] * [1, -1, -1, -1]\n"
-        "            out[q : q + 3] += dt * rotate(back, qvel[v : v + 3])"
-    },
-    {
-        "free_position": RIGHT["free_turn"],
-        "free_turn": "out[q : q + 3] += dt * rotate(out[q + 3 : q + 7], qvel[v : v + 3])",
-    },
-)
-_mistake(
-    "position_address_for_velocities",
-    "You index `qvel` with addresses of `qpos`. After the first quaternion they differ: use "
-    "`jnt_dofadr` for velocities.",
-    {"v": "model.jnt_qposadr[j]"},
-)
-_mistake(
-    "velocity_address_for_positions",
-    "You index `qpos` with addresses of `qvel`. After the first quaternion they differ: use "
-    "`jnt_qposadr` for positions.",
-    {"q": "model.jnt_dofadr[j]"},
-)
-_mistake(
-    "joint_number_for_address",
-    "You index `qpos` and `qvel` with the number of the joint. A free joint alone takes 7 and 6 "
-    "entries: the addresses are `jnt_qposadr` and `jnt_dofadr`.",
-    {"q": "j", "v": "j"},
-    {"v": "j"},
-    {"q": "j"},
-)
-_ON_THE_LEFT = "mul(np.r_[np.cos(angle / 2), np.sin(angle / 2) * phi / angle], quat)"
-_mistake(
-    "world_frame",
-    "The angular velocity is applied in the world frame (the increment multiplies from the left). "
-    "Free and ball joints hold it in the body's frame: q * exp.",
-    {"turn": _ON_THE_LEFT},
-)
-_mistake(
-    "missing_half_angle",
-    "The half angle is missing in your quaternion update: orientations turn twice as far.",
-    {"turn": "mul(quat, np.r_[np.cos(angle), np.sin(angle) * phi / angle])"},
-    {"turn": "mul(np.r_[np.cos(angle), np.sin(angle) * phi / angle], quat)"},
-    {"turn": "unit(mul(quat, np.r_[np.cos(angle / 2), np.sin(angle) * phi / angle]))"},
-)
-_mistake(
-    "turns_backward",
-    "Orientations turn backward: a sign is wrong in your quaternion update.",
-    {"turn": "mul(quat, np.r_[np.cos(angle / 2), -np.sin(angle / 2) * phi / angle])"},
-    {"turn": "mul(np.r_[np.cos(angle / 2), -np.sin(angle / 2) * phi / angle], quat)"},
-)
-_mistake(
-    "adds_quaternion_rate",
-    "Orientations are moved by adding the quaternion's rate (and normalising, or not): the error "
-    "grows with the step. Multiply by the exponential of the turn.",
-    {"turn": "unit(quat + 0.5 * mul(quat, np.r_[0.0, phi]))"},
-    {"turn": "quat + 0.5 * mul(quat, np.r_[0.0, phi])"},
-    {"turn": "unit(quat + mul(quat, np.r_[0.0, phi]))"},
-    {"turn": "unit(quat + 0.5 * mul(np.r_[0.0, phi], quat))"},
-    {"turn": "quat + 0.5 * mul(np.r_[0.0, phi], quat)"},
-    {"turn": "unit(quat + np.r_[0.0, phi])"},
-    {"turn": "quat + np.r_[0.0, phi]"},
-    {"turn": "unit(quat + 0.5 * np.r_[0.0, phi])"},
-    {"turn": "quat + 0.5 * np.r_[0.0, phi]"},
-)
-_mistake(
-    "ball_forgotten",
-    "Ball joints are left where they are, or moved like hinges: they hold a quaternion, too, and "
-    "three velocities.",
-    {"ball": "pass"},
-    {"ball": "out[q] += dt * qvel[v]"},
-    {"ball": "out[q : q + 3] += dt * qvel[v : v + 3]"},
-    {"ball": "out[q + 1 : q + 4] += dt * qvel[v : v + 3]"},
-)
-_mistake(
-    "ball_read_like_a_free_joint",
-    "In a ball joint your code looks for the numbers of a free joint: a ball joint has no "
-    "position, its quaternion starts at the address itself.",
-    {"ball": RIGHT["free_turn"]},
-    {"ball": "out[q : q + 4] = turn(out[q : q + 4], dt * qvel[v + 3 : v + 6])"},
-)
-_mistake(
-    "free_position_forgotten",
-    "The free joint's orientation is turned but its position is not moved: it has both, three "
-    "numbers and a quaternion.",
-    {"free_position": "pass"},
-)
-_mistake(
-    "free_orientation_forgotten",
-    "The free joint's position is moved but its orientation is not turned: it has both, three "
-    "numbers and a quaternion.",
-    {"free_turn": "pass"},
-    {"free_turn": "pass", "ball": "pass"},
-)
-_mistake(
-    "slides_or_hinges_forgotten",
-    "Slides or hinges stay where they are: each has one number, which moves by dt times its "
-    "velocity.",
-    {"slide": "pass"},
-    {"hinge": "pass"},
-    {"slide": "pass", "hinge": "pass"},
-)
-_mistake(
-    "halves_swapped",
-    "The two halves of a free joint's velocity are swapped: linear comes first, angular second.",
-    {
-        "free_position": "out[q : q + 3] += dt * qvel[v + 3 : v + 6]",
-        "free_turn": "out[q + 3 : q + 7] = turn(out[q + 3 : q + 7], dt * qvel[v : v + 3])",
-    },
-)
-_mistake(
-    "quaternion_before_position",
-    "In a free joint's `qpos` the position comes first and the quaternion after it; you take them "
-    "the other way round.",
-    {
-        "free_position": "out[q + 4 : q + 7] += dt * qvel[v : v + 3]",
-        "free_turn": "out[q : q + 4] = turn(out[q : q + 4], dt * qvel[v + 3 : v + 6])",
-    },
-)
-_mistake(
-    "scalar_last",
-    "Your quaternions hold the scalar part last; `qpos` holds (w, x, y, z).",
-    {
-        "turn": "np.roll(mul(np.roll(quat, 1), np.r_[np.cos(angle / 2), "
-        "np.sin(angle / 2) * phi / angle]), -1)"
-    },
-    {"turn": "mul(quat, np.r_[np.sin(angle / 2) * phi / angle, np.cos(angle / 2)])"},
-)
-_mistake(
-    "hard_coded",
-    "The layout of `joint_zoo` is written into your code. Read types and addresses from the model.",
-    {"joints": "range(4)", "q": "(0, 7, 11, 12)[j]", "v": "(0, 6, 9, 10)[j]"},
-)
-_mistake(
-    "floating_base_only",
-    "One free joint at the front is taken for granted: the rest is treated as hinges and slides, "
-    "or left alone. Go through the joints by type.",
-    cells=(
-        CELL.format(**RIGHT).replace(
-            CELL[CELL.index("    for j") : CELL.index("    return out")].format(**RIGHT),
+for _sum in (
+    "out[: model.nv] += dt * qvel",
+    "out[model.nq - model.nv :] += dt * qvel",
+    "out = out + dt * qvel",
+    "out[: model.nv] += dt * qvel\n    mujoco.mj_normalizeQuat(model, out)",
+    "out = out[: model.nv] + dt * qvel",
+):
+    _wrong("adds_plainly", _PLAIN, (_LOOP, f"    {_sum}\n"))
+for _rest in (
+    "    n = min(model.nq - 7, model.nv - 6)\n    out[7 : 7 + n] += dt * qvel[6 : 6 + n]\n",
+    "    out[7:] += dt * qvel[6:]\n",
+):
+    _wrong(
+        "floating_base_only",
+        "One free joint at the front is taken for granted: the rest is treated as hinges and "
+        "slides, or left alone. Go through the joints by type.",
+        (
+            _LOOP,
             "    out[0:3] += dt * qvel[0:3]\n"
-            "    out[3:7] = turn(out[3:7], dt * qvel[3:6])\n"
-            "    n = min(model.nq - 7, model.nv - 6)\n"
-            "    out[7 : 7 + n] += dt * qvel[6 : 6 + n]\n",
+            f"    out[3:7] = turn(out[3:7], dt * qvel[3:6])\n{_rest}",
         ),
-        CELL.format(**RIGHT).replace(
-            CELL[CELL.index("    for j") : CELL.index("    return out")].format(**RIGHT),
-            "    out[0:3] += dt * qvel[0:3]\n"
-            "    out[3:7] = turn(out[3:7], dt * qvel[3:6])\n"
-            "    out[7:] += dt * qvel[6:]\n",
-        ),
-    ),
-)
-_mistake(
-    "first_of_each_kind",
-    "Only the first free (or ball) joint of the model is moved; there can be several.",
-    {"joints": "[list(model.jnt_type).index(k) for k in dict.fromkeys(model.jnt_type)]"},
-    {
-        "joints": "[j for j in range(model.njnt) if model.jnt_type[j] != 0 "
-        "or j == list(model.jnt_type).index(0)]"
-    },
-)
-_mistake(
-    "one_joint_a_body",
-    "Your code goes through the bodies and takes one joint from each. A body can have several "
-    "joints, or none: go through `range(model.njnt)`.",
-    {"joints": "[j for j in model.body_jntadr if j >= 0]"},
-)
-_mistake(
-    "last_joint_left_out",
-    "The last joint of the model is not moved: the loop ends one joint early.",
-    {"joints": "range(model.njnt - 1)"},
-)
-_mistake(
-    "running_index_slips",
-    "Your running index into `qpos` advances by the wrong amount: 7 for a free joint, 4 for a "
-    "ball joint, 1 for the others (6, 3 and 1 in `qvel`).",
-    {"q": "sum(({0: 7, 1: 3}.get(int(k), 1)) for k in model.jnt_type[:j])"},
-    {"q": "sum(({0: 6, 1: 4}.get(int(k), 1)) for k in model.jnt_type[:j])"},
-    {"v": "sum(({0: 6, 1: 4}.get(int(k), 1)) for k in model.jnt_type[:j])"},
-    {"v": "sum(({0: 7, 1: 3}.get(int(k), 1)) for k in model.jnt_type[:j])"},
-)
-_mistake(
-    "writes_into_the_input",
-    "Your code writes into the `qpos` that it was given. Work on a copy: `np.array(qpos, float)`.",
-    {"copy": "out = qpos"},
-)
-_mistake(
-    "divides_by_zero_at_rest",
-    "A joint at rest gives NaN (or an error): your quaternion update divides by the angle of no "
-    "turn.",
-    {"rest": ""},
-    {"angle": "float(np.linalg.norm(phi))", "rest": "1 / angle"},
-)
-_mistake(
-    "rest_becomes_identity",
-    "A joint at rest comes back as the identity: no turn means that its orientation stays.",
-    {"rest": "if angle < 1e-15:\n        return np.array([1.0, 0, 0, 0])"},
-)
-_mistake(
-    "returns_the_increment",
-    "Orientations come back as the turn alone: multiply the old orientation by it.",
-    {"turn": "np.r_[np.cos(angle / 2), np.sin(angle / 2) * phi / angle]"},
-)
-_mistake(
-    "returns_the_change",
-    "Positions come back as the change alone (dt times the velocity): add it to where they were.",
-    {
-        "free_position": "out[q : q + 3] = dt * qvel[v : v + 3]",
-        "slide": "out[q] = dt * qvel[v]",
-        "hinge": "out[q] = dt * qvel[v]",
-    },
-)
-_mistake(
-    "goes_backward",
-    "The configuration moves backward: positions are diminished by dt times the velocity.",
-    {"copy": "out, dt = np.array(qpos, float), -dt"},
-)
-_mistake(
-    "nothing_moves",
-    "The configuration comes back as it was given: nothing has moved.",
-    {
-        "free_position": "pass",
-        "free_turn": "pass",
-        "ball": "pass",
-        "slide": "pass",
-        "hinge": "pass",
-    },
-)
-_mistake(
-    "forgets_dt",
-    "The time step is left out, for all or for some: positions move by `dt` times the velocity, "
-    "and a turn is `dt` times the rate.",
-    {"copy": "out, dt = np.array(qpos, float), 1.0"},
-    {
-        "free_turn": "out[q + 3 : q + 7] = turn(out[q + 3 : q + 7], qvel[v + 3 : v + 6])",
-        "ball": "out[q : q + 4] = turn(out[q : q + 4], qvel[v : v + 3])",
-    },
-    {
-        "free_position": "out[q : q + 3] += qvel[v : v + 3]",
-        "slide": "out[q] += qvel[v]",
-        "hinge": "out[q] += qvel[v]",
-    },
-)
-_mistake(
-    "uses_the_models_timestep",
-    "Your code steps with the model's own time step instead of the `dt` that it is given.",
-    {"copy": "out, dt = np.array(qpos, float), model.opt.timestep"},
-)
+    )
 
-_mistake(
-    "hinge_wrapped",
-    "You wrap the hinge's angle into one turn: `qpos` counts turns, it simply becomes q + dt v.",
-    {"hinge": "out[q] = (out[q] + dt * qvel[v] + np.pi) % (2 * np.pi) - np.pi"},
-    {"hinge": "out[q] = (out[q] + dt * qvel[v]) % (2 * np.pi)"},
+_ROTATED = (
+    "The linear velocity of the free joint is turned into the body's frame before it is added. "
+    "It is already in world axes: only the angular part is in the body frame."
 )
-_mistake(
+_MOVE_ROTATED = "out[q : q + 3] += dt * rotate(out[q + 3 : q + 7], qvel[v : v + 3])"
+_BACK = "out[q + 3 : q + 7] * [1, -1, -1, -1]"
+_wrong("linear_velocity_rotated", _ROTATED, (_MOVE, _MOVE_ROTATED))
+_wrong(
+    "linear_velocity_rotated",
+    _ROTATED,
+    (_MOVE, f"out[q : q + 3] += dt * rotate({_BACK}, qvel[v : v + 3])"),
+)
+_wrong(
+    "linear_velocity_rotated",
+    _ROTATED,
+    (f"{_MOVE}\n            {_TURN}", f"{_TURN}\n            {_MOVE_ROTATED}"),
+)
+_wrong(
     "two_frames_wrong",
     "Two mistakes with frames: a free joint's linear velocity is in the world frame already, and "
     "its angular velocity in the body's, so that the increment stands on the right.",
-    {
-        "free_position": "out[q : q + 3] += dt * rotate(out[q + 3 : q + 7], qvel[v : v + 3])",
-        "free_turn": "phi = dt * qvel[v + 3 : v + 6]\n"
-        "            phi = rotate(out[q + 3 : q + 7] * [1, -1, -1, -1], phi)\n"
-        "            out[q + 3 : q + 7] = turn(out[q + 3 : q + 7], phi)",
-    },
+    (_MOVE, _MOVE_ROTATED),
+    ("dt * qvel[v + 3 : v + 6]", f"dt * rotate({_BACK}, qvel[v + 3 : v + 6])"),
 )
-_mistake(
-    "ball_by_addition",
-    "You move the ball's quaternion by adding `dt * qvel` to its entries; it is moved by the "
-    "product with exp(dt/2 (0, w)), as the free joint's is.",
-    {"ball": "out[q : q + 4] = unit(out[q : q + 4] + dt * np.r_[qvel[v : v + 3], 0])"},
-    {"ball": "out[q : q + 4] = unit(out[q : q + 4] + dt * np.r_[0, qvel[v : v + 3]])"},
-    {"ball": "out[q : q + 4] = out[q : q + 4] + dt * np.r_[0, qvel[v : v + 3]]"},
-    {"ball": "out[q : q + 3] = out[q : q + 3] + dt * qvel[v : v + 3]"},
+_wrong(
+    "halves_swapped",
+    "The two halves of a free joint's velocity are swapped: linear comes first, angular second.",
+    (_MOVE, _MOVE.replace("v : v + 3", "v + 3 : v + 6")),
+    (_TURN, _TURN.replace("v + 3 : v + 6", "v : v + 3")),
 )
-_mistake(
-    "addresses_of_the_velocities",
-    "You index `qpos` with `jnt_dofadr`; the position of joint j starts at `jnt_qposadr[j]`.",
-    {"q": "model.jnt_dofadr[j]"},
+_wrong(
+    "quaternion_before_position",
+    "In a free joint's `qpos` the position comes first and the quaternion after it; you take them "
+    "the other way round.",
+    (_MOVE, _MOVE.replace("q : q + 3", "q + 4 : q + 7")),
+    (_TURN, _TURN.replace("q + 3 : q + 7", "q : q + 4")),
 )
+
+_wrong(
+    "position_address_for_velocities",
+    "You index `qvel` with addresses of `qpos`. After the first quaternion they differ: use "
+    "`jnt_dofadr` for velocities.",
+    (_V, _Q),
+)
+_wrong(
+    "velocity_address_for_positions",
+    "You index `qpos` with addresses of `qvel`. After the first quaternion they differ: use "
+    "`jnt_qposadr` for positions.",
+    (_Q, _V),
+)
+for _edits in ([(_Q, "j"), (_V, "j")], [(_V, "j")], [(_Q, "j")]):
+    _wrong(
+        "joint_number_for_address",
+        "You index `qpos` and `qvel` with the number of the joint. A free joint alone takes 7 and "
+        "6 entries: the addresses are `jnt_qposadr` and `jnt_dofadr`.",
+        *_edits,
+    )
+for _address, _widths in (
+    (_Q, "{0: 7, 1: 3}"),
+    (_Q, "{0: 6, 1: 4}"),
+    (_V, "{0: 6, 1: 4}"),
+    (_V, "{0: 7, 1: 3}"),
+):
+    _wrong(
+        "running_index_slips",
+        "Your running index into `qpos` advances by the wrong amount: 7 for a free joint, 4 for a "
+        "ball joint, 1 for the others (6, 3 and 1 in `qvel`).",
+        (_address, f"sum({_widths}.get(int(k), 1) for k in model.jnt_type[:j])"),
+    )
+_wrong(
+    "hard_coded",
+    "The layout of `joint_zoo` is written into your code. Read types and addresses from the model.",
+    (_JOINTS, "range(4)"),
+    (_Q, "(0, 7, 11, 12)[j]"),
+    (_V, "(0, 6, 9, 10)[j]"),
+)
+_KINDS = "list(model.jnt_type)"
+for _joints in (
+    f"[{_KINDS}.index(k) for k in dict.fromkeys(model.jnt_type)]",
+    f"[j for j in range(model.njnt) if {_KINDS}[j] != 0 or j == {_KINDS}.index(0)]",
+):
+    _wrong(
+        "first_of_each_kind",
+        "Only the first free (or ball) joint of the model is moved; there can be several.",
+        (_JOINTS, _joints),
+    )
+_wrong(
+    "one_joint_a_body",
+    "Your code goes through the bodies and takes one joint from each. A body can have several "
+    "joints, or none: go through `range(model.njnt)`.",
+    (_JOINTS, "[j for j in model.body_jntadr if j >= 0]"),
+)
+_wrong(
+    "last_joint_left_out",
+    "The last joint of the model is not moved: the loop ends one joint early.",
+    (_JOINTS, "range(model.njnt - 1)"),
+)
+
+_wrong(
+    "world_frame",
+    "The angular velocity is applied in the world frame (the increment multiplies from the left). "
+    "Free and ball joints hold it in the body's frame: q * exp.",
+    (_PRODUCT, "mul(step, quat)"),
+)
+for _edits in (
+    [("angle / 2", "angle")],
+    [("angle / 2", "angle"), (_PRODUCT, "mul(step, quat)")],
+    [("sin(angle / 2)", "sin(angle)"), (_PRODUCT, f"normalised({_PRODUCT})")],
+):
+    _wrong(
+        "missing_half_angle",
+        "The half angle is missing in your quaternion update: orientations turn twice as far.",
+        *_edits,
+    )
+for _product in ("mul(quat, step)", "mul(step, quat)"):
+    _wrong(
+        "turns_backward",
+        "Orientations turn backward: a sign is wrong in your quaternion update.",
+        ("* phi / angle", "* -phi / angle"),
+        (_PRODUCT, _product),
+    )
+for _sum in (
+    "normalised(quat + 0.5 * mul(quat, np.r_[0.0, phi]))",
+    "quat + 0.5 * mul(quat, np.r_[0.0, phi])",
+    "normalised(quat + mul(quat, np.r_[0.0, phi]))",
+    "normalised(quat + 0.5 * mul(np.r_[0.0, phi], quat))",
+    "quat + 0.5 * mul(np.r_[0.0, phi], quat)",
+    "normalised(quat + np.r_[0.0, phi])",
+    "quat + np.r_[0.0, phi]",
+    "normalised(quat + 0.5 * np.r_[0.0, phi])",
+    "quat + 0.5 * np.r_[0.0, phi]",
+):
+    _wrong(
+        "adds_quaternion_rate",
+        "Orientations are moved by adding the quaternion's rate (and normalising, or not): the "
+        "error grows with the step. Multiply by the exponential of the turn.",
+        (_PRODUCT, _sum),
+    )
+_LAST = "Your quaternions hold the scalar part last; `qpos` holds (w, x, y, z)."
+_wrong("scalar_last", _LAST, (_PRODUCT, "np.roll(mul(np.roll(quat, 1), step), -1)"))
+_wrong("scalar_last", _LAST, (_PRODUCT, "mul(quat, np.roll(step, -1))"))
+_wrong(
+    "returns_the_increment",
+    "Orientations come back as the turn alone: multiply the old orientation by it.",
+    (_PRODUCT, "step"),
+)
+for _rest in ("", "    1 / float(angle)\n"):
+    _wrong(
+        "divides_by_zero_at_rest",
+        "A joint at rest gives NaN (or an error): your quaternion update divides by the angle of "
+        "no turn.",
+        (_REST, _rest),
+    )
+_wrong(
+    "rest_becomes_identity",
+    "A joint at rest comes back as the identity: no turn means that its orientation stays.",
+    ("        return quat\n", "        return np.array([1.0, 0, 0, 0])\n"),
+)
+
+for _ball in ("pass", "out[q] += dt * qvel[v]"):
+    _wrong(
+        "ball_forgotten",
+        "Ball joints are left where they are, or moved like hinges: they hold a quaternion, too, "
+        "and three velocities.",
+        (_BALL, _ball),
+    )
+for _ball in (_TURN, _BALL.replace("v : v + 3", "v + 3 : v + 6")):
+    _wrong(
+        "ball_read_like_a_free_joint",
+        "In a ball joint your code looks for the numbers of a free joint: a ball joint has no "
+        "position, its quaternion starts at the address itself.",
+        (_BALL, _ball),
+    )
+for _ball in (
+    "out[q : q + 4] = normalised(out[q : q + 4] + dt * np.r_[qvel[v : v + 3], 0])",
+    "out[q : q + 4] = normalised(out[q : q + 4] + dt * np.r_[0, qvel[v : v + 3]])",
+    "out[q : q + 4] = out[q : q + 4] + dt * np.r_[0, qvel[v : v + 3]]",
+    "out[q : q + 3] = out[q : q + 3] + dt * qvel[v : v + 3]",
+):
+    _wrong(
+        "ball_by_addition",
+        "You move the ball's quaternion by adding `dt * qvel` to its entries; it is moved by the "
+        "product with exp(dt/2 (0, w)), as the free joint's is.",
+        (_BALL, _ball),
+    )
+_wrong(
+    "free_position_forgotten",
+    "The free joint's orientation is turned but its position is not moved: it has both, three "
+    "numbers and a quaternion.",
+    (_MOVE, "pass"),
+)
+for _edits in ([(_TURN, "pass")], [(_TURN, "pass"), (_BALL, "pass")]):
+    _wrong(
+        "free_orientation_forgotten",
+        "The free joint's position is moved but its orientation is not turned: it has both, three "
+        "numbers and a quaternion.",
+        *_edits,
+    )
+for _edits in ([(_SLIDE, "pass")], [(_HINGE, "pass")], [(_SLIDE, "pass"), (_HINGE, "pass")]):
+    _wrong(
+        "slides_or_hinges_forgotten",
+        "Slides or hinges stay where they are: each has one number, which moves by dt times its "
+        "velocity.",
+        *_edits,
+    )
+for _wrapped in (
+    "out[q] = (out[q] + dt * qvel[v] + np.pi) % (2 * np.pi) - np.pi",
+    "out[q] = (out[q] + dt * qvel[v]) % (2 * np.pi)",
+):
+    _wrong(
+        "hinge_wrapped",
+        "You wrap the hinge's angle into one turn: `qpos` counts turns, it simply becomes q + dt "
+        "v.",
+        (_HINGE, _wrapped),
+    )
+
+_wrong(
+    "writes_into_the_input",
+    "Your code writes into the `qpos` that it was given. Work on a copy: `np.array(qpos, float)`.",
+    (_COPY, "out = qpos"),
+)
+_wrong(
+    "nothing_moves",
+    "The configuration comes back as it was given: nothing has moved.",
+    (_LOOP, ""),
+)
+_wrong(
+    "returns_the_change",
+    "Positions come back as the change alone (dt times the velocity): add it to where they were.",
+    ("+= dt", "= dt"),
+)
+_wrong(
+    "goes_backward",
+    "The configuration moves backward: positions are diminished by dt times the velocity.",
+    (_COPY, "out, dt = np.array(qpos, float), -dt"),
+)
+_wrong(
+    "uses_the_models_timestep",
+    "Your code steps with the model's own time step instead of the `dt` that it is given.",
+    (_COPY, "out, dt = np.array(qpos, float), model.opt.timestep"),
+)
+for _edits in ([("dt * ", "")], [(", dt * ", ", ")], [("+= dt * ", "+= ")]):
+    _wrong(
+        "forgets_dt",
+        "The time step is left out, for all or for some: positions move by `dt` times the "
+        "velocity, and a turn is `dt` times the rate.",
+        *_edits,
+    )
 
 
 @exercise.variant("matrix of the product, a list comes back")

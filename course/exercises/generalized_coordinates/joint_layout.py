@@ -8,7 +8,6 @@ import numpy as np
 from course.exercises.compare import same
 from course.exercises.exercise import Case, Exercise, call
 from course.exercises.generalized_coordinates.scenes import scene, zoo
-from course.exercises.implementation import Implementation
 from course.grading.door import Outcome
 from mjcourse.models import load
 
@@ -104,647 +103,306 @@ def edges():
     ]
 
 
-@exercise.misconception(
+GOOD = """\
+def joint_layout(model):
+    rows = []
+    for j in range(model.njnt):
+        k = model.jnt_type[j]
+        q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+        nq, nv = ((7, 6), (4, 3), (1, 1), (1, 1))[k]
+        name = model.joint(j).name
+        kind = ("free", "ball", "slide", "hinge")[k]
+        rows.append((name, kind, slice(q, q + nq), slice(v, v + nv)))
+    return rows
+"""
+_wrong = exercise.slips(GOOD)
+_JOINTS = "range(model.njnt)"
+_NAME = "model.joint(j).name"
+_KIND = '("free", "ball", "slide", "hinge")[k]'
+_WIDTHS = "((7, 6), (4, 3), (1, 1), (1, 1))"
+_IN_QPOS, _IN_QVEL = "slice(q, q + nq)", "slice(v, v + nv)"
+_ROW = f"(name, kind, {_IN_QPOS}, {_IN_QVEL})"
+
+# Another right answer: from each address to the next. The last joint has no next one.
+BY_GAPS = """\
+def joint_layout(model):
+    q = [*model.jnt_qposadr, model.nq]
+    v = [*model.jnt_dofadr, model.nv]
+    rows = []
+    for j in range(model.njnt):
+        kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
+        rows.append((model.joint(j).name, kind, slice(q[j], q[j + 1]), slice(v[j], v[j + 1])))
+    return rows
+"""
+_wrong_gap = exercise.slips(BY_GAPS)
+_TO_NQ, _TO_NV = "qposadr, model.nq", "dofadr, model.nv"
+
+_wrong(
+    "velocity_address_for_positions",
     "Your slices of `qpos` start at the velocity addresses: after the first quaternion the two "
-    "arrays no longer line up. Take `jnt_qposadr` for `qpos`, `jnt_dofadr` for `qvel`."
+    "arrays no longer line up. Take `jnt_qposadr` for `qpos`, `jnt_dofadr` for `qvel`.",
+    ("jnt_qposadr", "jnt_dofadr"),
 )
-def velocity_address_for_positions():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            v = model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(v, v + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
+_wrong(
+    "position_address_for_velocities",
     "Your slices of `qvel` start at the position addresses: after the first quaternion the two "
-    "arrays no longer line up. Take `jnt_dofadr` for `qvel`."
+    "arrays no longer line up. Take `jnt_dofadr` for `qvel`.",
+    ("jnt_dofadr", "jnt_qposadr"),
 )
-def position_address_for_velocities():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q = model.jnt_qposadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(q, q + nv)))
-        return rows
-
-
-@exercise.misconception(
+_HARD = (
     "The layout of `joint_zoo` is written into your code. Read the addresses from the model you "
     "are given: every inserted joint moves all that follow."
 )
-def hard_coded():
-    def joint_layout(model):
-        return [
-            ("free", "free", slice(0, 7), slice(0, 6)),
-            ("ball", "ball", slice(7, 11), slice(6, 9)),
-            ("slide", "slide", slice(11, 12), slice(9, 10)),
-            ("hinge", "hinge", slice(12, 13), slice(10, 11)),
-        ]
-
-
-@exercise.misconception(
-    "The layout of `joint_zoo` is written into your code. Read the addresses from the model you "
-    "are given: every inserted joint moves all that follow.",
-    id="hard_coded",
+_ADDRESSES = (
+    "int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])",
+    "((0, 0), (7, 6), (11, 9), (12, 10))[k]",
 )
-def hard_coded_by_type():
-    def joint_layout(model):
-        place = {
-            0: ("free", slice(0, 7), slice(0, 6)),
-            1: ("ball", slice(7, 11), slice(6, 9)),
-            2: ("slide", slice(11, 12), slice(9, 10)),
-            3: ("hinge", slice(12, 13), slice(10, 11)),
-        }
-        return [(model.joint(j).name, *place[model.jnt_type[j]]) for j in range(model.njnt)]
-
+_wrong("hard_coded", _HARD, _ADDRESSES)
+_wrong(
+    "hard_coded",
+    _HARD,
+    _ADDRESSES,
+    (_JOINTS, "range(4)"),
+    ("model.jnt_type[j]", "j"),
+    (_NAME, "('free', 'ball', 'slide', 'hinge')[j]"),
+)
 
 _OFF_BY_ONE = (
     "A slice of yours ends one entry early or late. `slice(a, a + n)` holds `n` entries: the stop "
     "itself is left out, also for the last joint."
 )
-
-
-@exercise.misconception(_OFF_BY_ONE, id="off_by_one")
-def stops_early():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq - 1), slice(v, v + nv - 1)))
-        return rows
-
-
-@exercise.misconception(_OFF_BY_ONE, id="off_by_one")
-def stops_late():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq + 1), slice(v, v + nv + 1)))
-        return rows
-
-
-@exercise.misconception(_OFF_BY_ONE, id="off_by_one")
-def last_stops_early():
-    def joint_layout(model):
-        q = list(model.jnt_qposadr) + [model.nq - 1]
-        v = list(model.jnt_dofadr) + [model.nv - 1]
-        kinds = ("free", "ball", "slide", "hinge")
-        return [
-            (
-                model.joint(j).name,
-                kinds[model.jnt_type[j]],
-                slice(q[j], q[j + 1]),
-                slice(v[j], v[j + 1]),
-            )
-            for j in range(model.njnt)
-        ]
-
-
-@exercise.misconception(_OFF_BY_ONE, id="off_by_one")
-def last_stops_at_minus_one():
-    def joint_layout(model):
-        q = list(model.jnt_qposadr) + [-1]
-        v = list(model.jnt_dofadr) + [-1]
-        kinds = ("free", "ball", "slide", "hinge")
-        return [
-            (
-                model.joint(j).name,
-                kinds[model.jnt_type[j]],
-                slice(q[j], q[j + 1]),
-                slice(v[j], v[j + 1]),
-            )
-            for j in range(model.njnt)
-        ]
-
-
-@exercise.misconception(_OFF_BY_ONE, id="off_by_one")
-def last_stops_late():
-    def joint_layout(model):
-        q = list(model.jnt_qposadr) + [model.nq + 1]
-        v = list(model.jnt_dofadr) + [model.nv + 1]
-        kinds = ("free", "ball", "slide", "hinge")
-        return [
-            (
-                model.joint(j).name,
-                kinds[model.jnt_type[j]],
-                slice(q[j], q[j + 1]),
-                slice(v[j], v[j + 1]),
-            )
-            for j in range(model.njnt)
-        ]
-
-
-@exercise.misconception(_OFF_BY_ONE, id="off_by_one")
-def starts_late():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j] + 1, model.jnt_dofadr[j] + 1
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
+for _in_qpos, _in_qvel in (
+    ("slice(q, q + nq - 1)", "slice(v, v + nv - 1)"),
+    ("slice(q, q + nq - 1)", _IN_QVEL),
+    (_IN_QPOS, "slice(v, v + nv - 1)"),
+    ("slice(q, q + nq + 1)", "slice(v, v + nv + 1)"),
+    ("slice(q, q + nq + 1)", _IN_QVEL),
+    (_IN_QPOS, "slice(v, v + nv + 1)"),
+    ("slice(q + 1, q + 1 + nq)", "slice(v + 1, v + 1 + nv)"),
+    ("slice(q, max(q + 1, q + nq - 1))", "slice(v, max(v + 1, v + nv - 1))"),
+):
+    _wrong("off_by_one", _OFF_BY_ONE, (_IN_QPOS, _in_qpos), (_IN_QVEL, _in_qvel))
+for _nq, _nv in (
+    ("model.nq - 1", "model.nv - 1"),
+    ("model.nq - 1", "model.nv"),
+    ("model.nq", "model.nv - 1"),
+    ("-1", "-1"),
+    ("model.nq + 1", "model.nv + 1"),
+):
+    _wrong_gap("off_by_one", _OFF_BY_ONE, (_TO_NQ, f"qposadr, {_nq}"), (_TO_NV, f"dofadr, {_nv}"))
+for _nq, _nv in (("model.nq", "model.nq"), ("model.nv", "model.nv"), ("model.nv", "model.nq")):
+    _wrong_gap(
+        "wrong_total",
+        "The last slice of one of your columns ends at the size of the other array: `qpos` ends at "
+        "`nq`, `qvel` at `nv`.",
+        (_TO_NQ, f"qposadr, {_nq}"),
+        (_TO_NV, f"dofadr, {_nv}"),
+    )
+_LAST = (
     "The last joint is missing from your list: the gap to the next address does not exist for it. "
     "End it at `nq` and `nv`."
 )
-def last_joint_missing():
-    def joint_layout(model):
-        kinds = ("free", "ball", "slide", "hinge")
-        q, v = model.jnt_qposadr, model.jnt_dofadr
-        return [
-            (
-                model.joint(j).name,
-                kinds[model.jnt_type[j]],
-                slice(q[j], q[j + 1]),
-                slice(v[j], v[j + 1]),
-            )
-            for j in range(model.njnt - 1)
-        ]
-
-
-@exercise.misconception(
-    "The last joint is missing from your list: the gap to the next address does not exist for it. "
-    "End it at `nq` and `nv`.",
-    id="last_joint_missing",
-)
-def last_joint_breaks():
-    def joint_layout(model):
-        kinds = ("free", "ball", "slide", "hinge")
-        q, v = model.jnt_qposadr, model.jnt_dofadr
-        return [
-            (
-                model.joint(j).name,
-                kinds[model.jnt_type[j]],
-                slice(q[j], q[j + 1]),
-                slice(v[j], v[j + 1]),
-            )
-            for j in range(model.njnt)
-        ]
-
+_wrong("last_joint_missing", _LAST, (_JOINTS, "range(model.njnt - 1)"))
+_NO_END = (_TO_NQ, "qposadr"), (_TO_NV, "dofadr")
+_wrong_gap("last_joint_missing", _LAST, *_NO_END)
+_wrong_gap("last_joint_missing", _LAST, *_NO_END, (_JOINTS, "range(model.njnt - 1)"))
 
 _SIX = (
     "You give free and ball joints as many position numbers as velocity numbers. An orientation "
     "is stored as a quaternion: 7 and 4 numbers in `qpos`, 6 and 3 in `qvel`."
 )
-
-
-@exercise.misconception(_SIX, id="counts_velocities_for_positions")
-def six_numbers_for_a_pose():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            n = {"free": 6, "ball": 3}.get(kind, 1)
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + n), slice(v, v + n)))
-        return rows
-
-
-@exercise.misconception(_SIX, id="counts_velocities_for_positions")
-def six_numbers_added_up():
-    def joint_layout(model):
-        rows = []
-        at = 0
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            n = {"free": 6, "ball": 3}.get(kind, 1)
-            rows.append((model.joint(j).name, kind, slice(at, at + n), slice(at, at + n)))
-            at += n
-        return rows
-
-
-@exercise.misconception(
-    "You give free and ball joints as many velocity numbers as position numbers. An angular "
-    "velocity has three numbers, not four: 6 and 3 in `qvel`."
-)
-def counts_positions_for_velocities():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            n = {"free": 7, "ball": 4}.get(kind, 1)
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + n), slice(v, v + n)))
-        return rows
-
-
-@exercise.misconception(
-    "Only the free joint gets its own width in your code; a ball joint has 4 numbers in `qpos` "
-    "and 3 in `qvel`."
-)
-def ball_as_hinge():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = (7, 6) if kind == "free" else (1, 1)
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "A joint without a name is given as `None`, or not as the empty string that is asked for. "
-    "`mj_id2name` returns `None` there; `model.joint(j).name` returns `''`."
-)
-def unnamed_is_none():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j)
-            rows.append((name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "A joint without a name is left out of your list. It has its numbers all the same: give it "
-    "the name `''`."
-)
-def unnamed_left_out():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            name = model.joint(j).name
-            if name:
-                rows.append((name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "A joint without a name gets a made-up one (a number, the body's name); the empty string is "
-    "asked for."
-)
-def unnamed_gets_a_name():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            name = model.joint(j).name or f"joint{j}"
-            rows.append((name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "The name in your list is the body's; the joint has a name of its own (`model.joint(j).name`)."
-)
-def body_names():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            name = model.body(model.jnt_bodyid[j]).name
-            rows.append((name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-_TYPE_WORD = (
-    "The type in your list is MuJoCo's number or its long name; one of the words `'free'`, "
-    "`'ball'`, `'slide'`, `'hinge'` is asked for."
-)
-
-
-@exercise.misconception(_TYPE_WORD, id="type_is_no_word")
-def type_is_a_number():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            nq, nv = {0: (7, 6), 1: (4, 3)}.get(int(model.jnt_type[j]), (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            row = (model.joint(j).name, int(model.jnt_type[j]), slice(q, q + nq), slice(v, v + nv))
-            rows.append(row)
-        return rows
-
-
-@exercise.misconception(_TYPE_WORD, id="type_is_no_word")
-def type_is_the_long_name():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            nq, nv = {0: (7, 6), 1: (4, 3)}.get(int(model.jnt_type[j]), (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            kind = mujoco.mjtJoint(model.jnt_type[j]).name
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(_TYPE_WORD, id="type_is_no_word")
-def type_in_capitals():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            nq, nv = {0: (7, 6), 1: (4, 3)}.get(int(model.jnt_type[j]), (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            kind = ("FREE", "BALL", "SLIDE", "HINGE")[model.jnt_type[j]]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "Your words for the joint types are in another order than MuJoCo's numbers: 0 free, 1 ball, "
-    "2 slide, 3 hinge (`mujoco.mjtJoint`)."
-)
-def types_shuffled():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            nq, nv = {0: (7, 6), 1: (4, 3)}.get(int(model.jnt_type[j]), (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            kind = ("free", "ball", "hinge", "slide")[model.jnt_type[j]]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "Your rows hold pairs of numbers or lists of indices where `slice` objects are asked for: "
-    "`slice(start, stop)`."
-)
-def pairs_for_slices():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, (q, q + nq), (v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "Your rows hold pairs of numbers or lists of indices where `slice` objects are asked for: "
-    "`slice(start, stop)`.",
-    id="pairs_for_slices",
-)
-def indices_for_slices():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
-            rows.append((model.joint(j).name, kind, list(range(q, q + nq)), list(range(v, v + nv))))
-        return rows
-
-
-@exercise.misconception(
-    "Your slices are built as (start, length); Python's `slice` takes (start, stop)."
-)
-def length_for_stop():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, nq), slice(v, nv)))
-        return rows
-
-
-@exercise.misconception(
-    "Your rows hold the slice of `qvel` before the slice of `qpos`; the order is name, type, "
-    "`qpos`, `qvel`."
-)
-def slices_swapped():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(v, v + nv), slice(q, q + nq)))
-        return rows
-
-
-_ONE_EACH = (
-    "Your code goes through the bodies and takes one joint from each. A body can have several "
-    "joints, or none: go through `range(model.njnt)`."
-)
-
-
-@exercise.misconception(_ONE_EACH, id="one_joint_a_body")
-def first_joint_of_each_body():
-    def joint_layout(model):
-        rows = []
-        for b in range(1, model.nbody):
-            j = model.body_jntadr[b]
-            if j < 0:
-                continue
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return rows
-
-
-@exercise.misconception(
-    "Your list is sorted (by name, by type); joint order is asked for, the order of the model."
-)
-def sorted_by_name():
-    def joint_layout(model):
-        rows = []
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows.append((model.joint(j).name, kind, slice(q, q + nq), slice(v, v + nv)))
-        return sorted(rows, key=lambda row: row[0])
-
-
-@exercise.misconception(
-    "Your function returns a dict by name; a list in joint order is asked for (two joints without "
-    "a name would share one key)."
-)
-def dict_by_name():
-    def joint_layout(model):
-        rows = {}
-        for j in range(model.njnt):
-            kind = ("free", "ball", "slide", "hinge")[model.jnt_type[j]]
-            nq, nv = {"free": (7, 6), "ball": (4, 3)}.get(kind, (1, 1))
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            rows[model.joint(j).name] = (kind, slice(q, q + nq), slice(v, v + nv))
-        return rows
-
-
-# More mistakes, each a line of the right answer put wrong.
-RIGHT = {
-    "joints": "range(model.njnt)",
-    "name": "model.joint(j).name",
-    "kind": "('free', 'ball', 'slide', 'hinge')[k]",
-    "widths": "((7, 6), (4, 3), (1, 1), (1, 1))",
-    "in_qpos": "slice(q, q + nq)",
-    "in_qvel": "slice(v, v + nv)",
-    "row": "(name, kind, in_qpos, in_qvel)",
-    "result": "rows",
-}
-
-CELL = """\
-def joint_layout(model):
-    rows = []
-    q_ends = [*model.jnt_qposadr[1:], {last_q}]
-    v_ends = [*model.jnt_dofadr[1:], {last_v}]
-    for j in {joints}:
-        k = model.jnt_type[j]
-        q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
-        nq, nv = {widths}[k]
-        name, kind, in_qpos, in_qvel = {name}, {kind}, {in_qpos}, {in_qvel}
-        rows.append({row})
-    return {result}
-"""
-
-
-def _mistake(id: str, text: str, *changes: dict[str, str]) -> None:
-    for change in changes:
-        cell = CELL.format(**({"last_q": "model.nq", "last_v": "model.nv"} | RIGHT | change))
-        exercise.misconceptions.append(Implementation(id, text, cell))
-
-
-_TO_THE_NEXT = {"in_qpos": "slice(q, int(q_ends[j]))", "in_qvel": "slice(v, int(v_ends[j]))"}
-_mistake(
-    "wrong_total",
-    "The last slice of one of your columns ends at the size of the other array: `qpos` ends at "
-    "`nq`, `qvel` at `nv`.",
-    _TO_THE_NEXT | {"last_v": "model.nq"},
-    _TO_THE_NEXT | {"last_q": "model.nv"},
-    _TO_THE_NEXT | {"last_q": "model.nv", "last_v": "model.nq"},
-)
-_mistake(
-    "off_by_one",
-    _OFF_BY_ONE,
-    _TO_THE_NEXT | {"last_q": "model.nq - 1"},
-    _TO_THE_NEXT | {"last_v": "model.nv - 1"},
-    {"in_qpos": "slice(q, q + nq - 1)"},
-    {"in_qvel": "slice(v, v + nv - 1)"},
-    {"in_qpos": "slice(q, q + nq + 1)"},
-    {"in_qvel": "slice(v, v + nv + 1)"},
-    {"in_qpos": "slice(q, max(q + 1, q + nq - 1))", "in_qvel": "slice(v, max(v + 1, v + nv - 1))"},
-)
-_mistake(
+for _widths in (
+    "((6, 6), (3, 3), (1, 1), (1, 1))",
+    "((6, 6), (4, 3), (1, 1), (1, 1))",
+    "((7, 6), (3, 3), (1, 1), (1, 1))",
+):
+    _wrong("counts_velocities_for_positions", _SIX, (_WIDTHS, _widths))
+_wrong(
     "counts_velocities_for_positions",
     _SIX,
-    {"widths": "((6, 6), (4, 3), (1, 1), (1, 1))"},
-    {"widths": "((7, 6), (3, 3), (1, 1), (1, 1))"},
+    (_WIDTHS, "((6, 6), (3, 3), (1, 1), (1, 1))"),
+    ("int(model.jnt_qposadr[j])", "int(model.jnt_dofadr[j])"),
 )
-_mistake(
-    "counts_positions_for_velocities",
-    "You give free and ball joints as many velocity numbers as position numbers. An angular "
-    "velocity has three numbers, not four: 6 and 3 in `qvel`.",
-    {"widths": "((7, 7), (4, 3), (1, 1), (1, 1))"},
-    {"widths": "((7, 6), (4, 4), (1, 1), (1, 1))"},
+for _widths in (
+    "((7, 7), (4, 4), (1, 1), (1, 1))",
+    "((7, 7), (4, 3), (1, 1), (1, 1))",
+    "((7, 6), (4, 4), (1, 1), (1, 1))",
+):
+    _wrong(
+        "counts_positions_for_velocities",
+        "You give free and ball joints as many velocity numbers as position numbers. An angular "
+        "velocity has three numbers, not four: 6 and 3 in `qvel`.",
+        (_WIDTHS, _widths),
+    )
+_wrong(
+    "ball_as_hinge",
+    "Only the free joint gets its own width in your code; a ball joint has 4 numbers in `qpos` "
+    "and 3 in `qvel`.",
+    ("(4, 3)", "(1, 1)"),
 )
-_mistake(
-    "type_is_no_word",
-    _TYPE_WORD,
-    {"kind": "str(mujoco.mjtJoint(k))"},
-    {"kind": "mujoco.mjtJoint(k).name.lower()"},
-    {"kind": "('free', 'ball', 'prismatic', 'revolute')[k]"},
-    {"kind": "('freejoint', 'ball', 'slide', 'hinge')[k]"},
-    {"kind": "('Free', 'Ball', 'Slide', 'Hinge')[k]"},
-    {"kind": "mujoco.mjtJoint(k)"},
+
+_ID_NAME = "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j)"
+_wrong(
+    "unnamed_is_none",
+    "A joint without a name is given as `None`, or not as the empty string that is asked for. "
+    "`mj_id2name` returns `None` there; `model.joint(j).name` returns `''`.",
+    (_NAME, _ID_NAME),
 )
-_mistake(
-    "name_for_type",
-    "Your rows give the name of the joint where its type is asked for. In `joint_zoo` they look "
-    "alike; the type is in `jnt_type`.",
-    {"kind": "name"},
-    {"kind": "model.joint(j).name"},
+_wrong(
+    "unnamed_left_out",
+    "A joint without a name is left out of your list. It has its numbers all the same: give it "
+    "the name `''`.",
+    ("        rows.append", "        if name:\n            rows.append"),
 )
-_mistake(
+_wrong(
+    "unnamed_gets_a_name",
+    "A joint without a name gets a made-up one (a number, the body's name); the empty string is "
+    "asked for.",
+    (_NAME, f'{_NAME} or f"joint{{j}}"'),
+)
+for _name in (f"{_ID_NAME}.lower()", f"model.joint({_ID_NAME}).name"):
+    _wrong(
+        "unnamed_breaks",
+        "A joint without a name stops your code: `mj_id2name` returns `None` there. Give it the "
+        "name `''`, as `model.joint(j).name` does.",
+        (_NAME, _name),
+    )
+_wrong(
+    "body_names",
+    "The name in your list is the body's; the joint has a name of its own (`model.joint(j).name`).",
+    (_NAME, "model.body(model.jnt_bodyid[j]).name"),
+)
+for _name in (
+    "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, j) or ''",
+    "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, j)",
+    "model.body(j).name",
+):
+    _wrong(
+        "name_of_a_body",
+        "Your names are those of bodies; ask for the joint's (`model.joint(j).name`, "
+        "`mjOBJ_JOINT`).",
+        (_NAME, _name),
+    )
+
+for _kind in (
+    "int(k)",
+    "mujoco.mjtJoint(k).name",
+    '("FREE", "BALL", "SLIDE", "HINGE")[k]',
+    "str(mujoco.mjtJoint(k))",
+    "mujoco.mjtJoint(k).name.lower()",
+    '("free", "ball", "prismatic", "revolute")[k]',
+    '("freejoint", "ball", "slide", "hinge")[k]',
+    '("Free", "Ball", "Slide", "Hinge")[k]',
+    "mujoco.mjtJoint(k)",
+):
+    _wrong(
+        "type_is_no_word",
+        "The type in your list is MuJoCo's number or its long name; one of the words `'free'`, "
+        "`'ball'`, `'slide'`, `'hinge'` is asked for.",
+        (_KIND, _kind),
+    )
+_wrong(
+    "types_shuffled",
+    "Your words for the joint types are in another order than MuJoCo's numbers: 0 free, 1 ball, "
+    "2 slide, 3 hinge (`mujoco.mjtJoint`).",
+    (_KIND, '("free", "ball", "hinge", "slide")[k]'),
+)
+for _kind in (
+    '("ball", "free", "slide", "hinge")[k]',
+    '("hinge", "slide", "ball", "free")[k]',
+):
+    _wrong(
+        "types_exchanged",
+        "Two types are exchanged: MuJoCo numbers them free 0, ball 1, slide 2, hinge 3 "
+        "(`mujoco.mjtJoint`).",
+        (_KIND, _kind),
+    )
+_BY_PLACE = '("free", "ball", "slide", "hinge")[j % 4]'
+for _column in (_KIND, _NAME):
+    _wrong(
+        "types_by_position",
+        "You give types or names by a joint's place in the list, as `joint_zoo` has them; read "
+        "them from `jnt_type[j]` and `model.joint(j).name`.",
+        (_column, _BY_PLACE),
+    )
+for _kind in ("name", _NAME):
+    _wrong(
+        "name_for_type",
+        "Your rows give the name of the joint where its type is asked for. In `joint_zoo` they "
+        "look alike; the type is in `jnt_type`.",
+        (_KIND, _kind),
+    )
+
+for _in_qpos, _in_qvel in (
+    ("(q, q + nq)", "(v, v + nv)"),
+    ("list(range(q, q + nq))", "list(range(v, v + nv))"),
+    ("range(q, q + nq)", "range(v, v + nv)"),
+    (f"q if nq == 1 else {_IN_QPOS}", f"v if nv == 1 else {_IN_QVEL}"),
+    ("q", "v"),
+):
+    _wrong(
+        "pairs_for_slices",
+        "Your rows hold pairs of numbers or lists of indices where `slice` objects are asked for: "
+        "`slice(start, stop)`.",
+        (_IN_QPOS, _in_qpos),
+        (_IN_QVEL, _in_qvel),
+    )
+_wrong(
+    "length_for_stop",
+    "Your slices are built as (start, length); Python's `slice` takes (start, stop).",
+    ("q + nq", "nq"),
+    ("v + nv", "nv"),
+)
+_wrong(
+    "slices_swapped",
+    "Your rows hold the slice of `qvel` before the slice of `qpos`; the order is name, type, "
+    "`qpos`, `qvel`.",
+    (_ROW, f"(name, kind, {_IN_QVEL}, {_IN_QPOS})"),
+)
+_wrong(
     "columns_in_another_order",
     "The columns of your rows are in another order: name, type, slice in `qpos`, slice in `qvel`.",
-    {"row": "(kind, name, in_qpos, in_qvel)"},
+    (_ROW, f"(kind, name, {_IN_QPOS}, {_IN_QVEL})"),
 )
-_mistake(
-    "pairs_for_slices",
-    "Your rows hold pairs of numbers or lists of indices where `slice` objects are asked for: "
-    "`slice(start, stop)`.",
-    {
-        "in_qpos": "q if nq == 1 else slice(q, q + nq)",
-        "in_qvel": "v if nv == 1 else slice(v, v + nv)",
-    },
-    {"in_qpos": "range(q, q + nq)", "in_qvel": "range(v, v + nv)"},
-    {"in_qpos": "q", "in_qvel": "v"},
+_wrong(
+    "one_joint_a_body",
+    "Your code goes through the bodies and takes one joint from each. A body can have several "
+    "joints, or none: go through `range(model.njnt)`.",
+    (_JOINTS, "[j for j in model.body_jntadr if j >= 0]"),
 )
-_mistake(
-    "unnamed_breaks",
-    "A joint without a name stops your code: `mj_id2name` returns `None` there. Give it the name "
-    "`''`, as `model.joint(j).name` does.",
-    {"name": "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j).lower()"},
-    {"name": "model.joint(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j)).name"},
-)
-_mistake(
+_wrong(
     "first_joint_missing",
     "The first joint is missing from your list: joints count from 0 (bodies from 1, after the "
     "world).",
-    {"joints": "range(1, model.njnt)"},
+    (_JOINTS, "range(1, model.njnt)"),
 )
-_mistake(
-    "last_joint_missing",
-    "The last joint is missing from your list: the gap to the next address does not exist for it. "
-    "End it at `nq` and `nv`.",
-    {"joints": "range(model.njnt - 1)"},
-)
-_mistake(
-    "reversed_order",
-    "Your list runs from the last joint to the first; joint order is asked for.",
-    {"joints": "reversed(range(model.njnt))"},
-)
-_mistake(
-    "one_name_a_type",
-    "Joints that share a type fall on each other in your list (a dict by type, or a search for "
-    "the first of a kind).",
-    {"joints": "[list(model.jnt_type).index(t) for t in model.jnt_type]"},
-    {"joints": "[list(model.jnt_type).index(t) for t in dict.fromkeys(model.jnt_type)]"},
-)
-
-_mistake(
-    "types_exchanged",
-    "Two types are exchanged: MuJoCo numbers them free 0, ball 1, slide 2, hinge 3 "
-    "(`mujoco.mjtJoint`).",
-    {"kind": "('ball', 'free', 'slide', 'hinge')[k]"},
-    {"kind": "('free', 'ball', 'hinge', 'slide')[k]"},
-    {"kind": "('hinge', 'slide', 'ball', 'free')[k]"},
-)
-_mistake(
-    "types_by_position",
-    "You give types or names by a joint's place in the list, as `joint_zoo` has them; read them "
-    "from `jnt_type[j]` and `model.joint(j).name`.",
-    {"kind": "('free', 'ball', 'slide', 'hinge')[j % 4]"},
-    {"name": "('free', 'ball', 'slide', 'hinge')[j % 4]"},
-)
-_mistake(
-    "name_of_a_body",
-    "Your names are those of bodies; ask for the joint's (`model.joint(j).name`, `mjOBJ_JOINT`).",
-    {"name": "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, j) or ''"},
-    {"name": "mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, j)"},
-    {"name": "model.body(j).name"},
-)
-_mistake(
+_wrong(
     "first_joint_only",
     "You return after the first joint: the `return` stands inside the loop.",
-    {"joints": "range(1)"},
+    ("    return rows", "        return rows"),
+)
+_wrong(
+    "reversed_order",
+    "Your list runs from the last joint to the first; joint order is asked for.",
+    (_JOINTS, "reversed(range(model.njnt))"),
+)
+_wrong(
+    "sorted_by_name",
+    "Your list is sorted (by name, by type); joint order is asked for, the order of the model.",
+    ("return rows", "return sorted(rows, key=lambda row: row[0])"),
+)
+for _types in ("model.jnt_type", "dict.fromkeys(model.jnt_type)"):
+    _wrong(
+        "one_name_a_type",
+        "Joints that share a type fall on each other in your list (a dict by type, or a search for "
+        "the first of a kind).",
+        (_JOINTS, f"[list(model.jnt_type).index(t) for t in {_types}]"),
+    )
+_wrong(
+    "dict_by_name",
+    "Your function returns a dict by name; a list in joint order is asked for (two joints without "
+    "a name would share one key).",
+    ("return rows", "return {row[0]: row[1:] for row in rows}"),
 )
 
 
