@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -208,6 +209,7 @@ def _squeezed(text: str) -> str:
 _NAME = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=[^=]", re.MULTILINE)
 
 
+@functools.lru_cache(maxsize=1024)  # most cells of a class are the lesson's own
 def _defined(source: str) -> frozenset[str]:
     """Names that a code cell defines at its top level; by pattern when it does not parse."""
     try:

@@ -186,6 +186,7 @@ def main() -> None:
     finally:
         # Here, so that a grader that was killed leaves nothing behind either.
         shutil.rmtree(os.environ["HOME"], ignore_errors=True)
+    os._exit(0)  # the grader waits, and to take all modules down in order takes a while
 
 
 if __name__ == "__main__":
