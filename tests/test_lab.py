@@ -459,6 +459,19 @@ def test_an_environment_variable_caps_the_frames_of_a_whole_hub(live, model, mon
     assert lab.time - before == pytest.approx(1.0, abs=0.3)
 
 
+@pytest.mark.parametrize("settle", [True, False])
+def test_a_lab_that_shows_what_is_stale_leaves_derived_values_alone(make, model, settle):
+    lab = make(
+        Simulation(model, settle=settle),
+        controls=[Slider("angle", low=-3, high=3, on_change=set_angle)],
+        readouts=[Readout("height", lambda model, data: data.geom_xpos[0, 2])],
+    )
+    lab.set("angle", 0.0)
+    hanging = lab.values()["height"]
+    lab.set("angle", 3.0)
+    assert (lab.values()["height"] == hanging) is not settle
+
+
 def test_play_pauses_after_five_minutes_without_input(live, model, monkeypatch):
     assert running_module.IDLE_SECONDS == 300
     monkeypatch.setattr(running_module, "IDLE_SECONDS", 0.3)

@@ -85,6 +85,8 @@ def test_the_second_lab_follows_its_slider_and_says_what_stands_in_for_the_stude
     value = handle.get_attribute("aria-valuenow")
     handle.focus()
     lesson.page.keyboard.press("ArrowRight")
-    lesson.page.wait_for_timeout(500)
-    assert handle.get_attribute("aria-valuenow") != value
+    lesson.page.wait_for_function(
+        "([handle, value]) => handle.getAttribute('aria-valuenow') !== value",
+        arg=[handle.element_handle(), value],
+    )
     assert lab.locator(".mjl-trouble").inner_text() == ""

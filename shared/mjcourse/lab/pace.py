@@ -3,16 +3,16 @@
 An `ipywidgets.Image` takes whatever is sent, and a slow page or line would queue it. So now and
 then a frame carries a number that the page sends back (by a link between two widgets, in the
 browser). An answer costs the page a round trip and a redrawn icon, which is felt as unevenness:
-one that answers promptly is asked once a second. Where nothing ever comes back, as in a page that
+one that answers promptly is asked less often. Where nothing ever comes back, as in a page that
 makes no such link, frames are only capped.
 """
 
 from __future__ import annotations
 
 ASK_AT_FIRST = 6  # frames before the first question, and between two to a page that is slow
-ASK_PROMPT = 24  # frames between two questions to a page that answers promptly
+ASK_PROMPT = 16  # frames between two questions to a page that answers promptly
 _PROMPT = 0.25  # seconds
-_LATE = 0.5  # seconds without an answer: frames are queueing
+_LATE = 0.4  # seconds without an answer: frames are queueing
 _PATIENCE = 1.5  # seconds; then a frame goes out all the same, should an answer have been lost
 
 
