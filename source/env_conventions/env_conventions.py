@@ -48,51 +48,55 @@ def ghost_of_the_wrong_reader(model, data, scene):
     ghost_body(scene, model, data, "gripper_hand", place, logged, (0.84, 0.37, 0.0, 0.45))
 
 
-lab_order = Lab(
-    arm_with_gripper(),
-    title="One pose, four readings",
-    note="Solid: the gripper. Transparent: the same four numbers, read with the scalar in front.",
-    camera={"azimuth": 125, "elevation": -12, "distance": 1.0, "lookat": (0.42, 0, 0.76)},
-    controls=[
-        Slider("forearm", -160, 160, 0, 1, "deg", turn_joint("joint_5")),
-        Slider("wrist", -30, 90, 0, 1, "deg", turn_joint("joint_6", -np.pi / 2)),
-        Slider("flange", -170, 170, 45, 1, "deg", turn_joint("joint_7")),
-    ],
-    readouts=[
-        Readout("(x, y, z, w)", lambda model, data: hand(data).as_quat(canonical=True)),
-        Readout(
-            "(w, x, y, z)",
-            lambda model, data: hand(data).as_quat(canonical=True, scalar_first=True),
-        ),
-        Readout(
-            "roll, pitch, yaw",
-            lambda model, data: hand(data).as_euler("xyz", degrees=True),
-            unit="deg",
-            digits=1,
-        ),
-        Readout("axis x angle", lambda model, data: hand(data).as_rotvec(), unit="rad"),
-        Readout(
-            "angle",
-            lambda model, data: np.degrees(hand(data).magnitude()),
-            unit="deg",
-            digits=1,
-        ),
-        Readout(
-            "angle for the wrong reader",
-            lambda model, data: np.degrees(
-                scipy.spatial.transform.Rotation.from_quat(
-                    hand(data).as_quat(canonical=True), scalar_first=True
-                ).magnitude()
+@experiment
+def lab_order():
+    return Lab(
+        arm_with_gripper(),
+        title="One pose, four readings",
+        note="Solid: the gripper. Transparent: the same four numbers, read with the scalar in front.",
+        camera={"azimuth": 125, "elevation": -12, "distance": 0.75, "lookat": (0.42, 0, 0.8)},
+        controls=[
+            Slider("forearm", -160, 160, 0, 1, "deg", turn_joint("joint_5")),
+            Slider("wrist", -30, 90, 0, 1, "deg", turn_joint("joint_6", -np.pi / 2)),
+            Slider("flange", -170, 170, 45, 1, "deg", turn_joint("joint_7")),
+        ],
+        readouts=[
+            Readout("(x, y, z, w)", lambda model, data: hand(data).as_quat(canonical=True)),
+            Readout(
+                "(w, x, y, z)",
+                lambda model, data: hand(data).as_quat(canonical=True, scalar_first=True),
             ),
-            unit="deg",
-            digits=1,
-        ),
-    ],
-    reset=bent_arm,
-    draw=ghost_of_the_wrong_reader,
-    overlays=("frames",),
-    physics=False,
-)
+            Readout(
+                "roll, pitch, yaw",
+                lambda model, data: hand(data).as_euler("xyz", degrees=True),
+                unit="deg",
+                digits=1,
+            ),
+            Readout("axis x angle", lambda model, data: hand(data).as_rotvec(), unit="rad"),
+            Readout(
+                "angle",
+                lambda model, data: np.degrees(hand(data).magnitude()),
+                unit="deg",
+                digits=1,
+            ),
+            Readout(
+                "angle for the wrong reader",
+                lambda model, data: np.degrees(
+                    scipy.spatial.transform.Rotation.from_quat(
+                        hand(data).as_quat(canonical=True), scalar_first=True
+                    ).magnitude()
+                ),
+                unit="deg",
+                digits=1,
+            ),
+        ],
+        reset=bent_arm,
+        draw=ghost_of_the_wrong_reader,
+        overlays=("frames",),
+        physics=False,
+    )
+
+
 lab_order
 
 # %%
@@ -105,8 +109,8 @@ ask(
         "the last": "Yes, if the log keeps the convention of ROS, KDL and SciPy: x, y, z, w. Then "
         "it is a turn of about 45 degrees about z. The numbers alone do not tell; the interface "
         "has to.",
-        "the largest": "The scalar is the largest entry only for turns below about 120 degrees. "
-        "Guessing by size works until a robot turns further.",
+        "the largest": "The scalar is the largest entry for certain only below 90 degrees, and "
+        "beyond 120 degrees never. Guessing by size works until a robot turns further.",
     },
     right="the last",
 )
@@ -329,6 +333,16 @@ def check_compose_pose(check):
         mujoco.mj_kinematics(model, data)
         pos, quat = compose_pose(*zip(places, turns.as_quat(), strict=True))
         check.close("position vs nested bodies", pos, data.xpos[2])
+        check.true(
+            "the child's position is turned",
+            np.abs(pos - places[0] - places[1]).max() > 1e-6,
+            "it is added as it stands, but it is given along the parent's axes",
+        )
+        check.true(
+            "by the parent",
+            np.abs(pos - places[1] - turns[1].apply(places[0])).max() > 1e-6,
+            "this is the parent composed into the child",
+        )
         wanted = Rotation.from_quat(data.xquat[2], scalar_first=True).as_quat()
         check.close("quaternion vs nested bodies", quat, wanted, up_to_sign=True)
 
@@ -378,6 +392,17 @@ def check_relative_pose(check):
         mujoco.mj_forward(model, data)
         pos, quat = body_pose_in(model, data, "link_3", "flange")
         check.close("position vs framepos", pos, data.sensor("pos").data)
+        apart = data.body("flange").xpos - data.body("link_3").xpos
+        check.true(
+            "along the base's axes",
+            np.abs(pos - apart).max() > 1e-6,
+            "this is the difference along the world's axes: turn it into the base's",
+        )
+        check.true(
+            "seen from the base",
+            np.abs(pos + data.body("flange").xmat.reshape(3, 3).T @ apart).max() > 1e-6,
+            "this is the base seen from the body: the inverse of what is asked for",
+        )
         wanted = Rotation.from_quat(data.sensor("quat").data, scalar_first=True).as_quat()
         check.close("quaternion vs framequat", quat, wanted, up_to_sign=True)
         pos, _ = body_pose_in(model, data, "world", "flange")
@@ -440,6 +465,16 @@ def check_read_ports(check):
     for key, wanted in zip(("jnt_pos_msr", "jnt_vel_msr", "jnt_trq_msr"), sensed, strict=True):
         check.close(f"{key} vs joint sensors", ports[key], wanted)
     check.true(
+        "addresses of the joints",
+        np.any(ports["jnt_pos_msr"] != data.qpos[:9]),
+        "these are the first entries of qpos, but a free body comes before the arm",
+    )
+    check.true(
+        "torques at the joints",
+        not np.isin(ports["jnt_trq_msr"], data.actuator_force).all(),
+        "these are numbers of actuator_force: before the gear, and counted by actuator",
+    )
+    check.true(
         "copies",
         not np.may_share_memory(np.asarray(ports["jnt_pos_msr"]), data.qpos),
         "the port is a view into data",
@@ -462,7 +497,10 @@ def check_read_ports(check):
 
 # %% solution="write_torque"
 def write_torque(model, data, actuator, torque):
-    """Write `data.ctrl` for a joint torque in N m; return whether `ctrlrange` cut it (bool)."""
+    """Write `data.ctrl`, within `ctrlrange`, for a joint torque in N m; return whether it was cut.
+
+    The result is a bool.
+    """
     ### BEGIN SOLUTION
     i = model.actuator(actuator).id
     wanted = torque / model.actuator_gear[i, 0]
@@ -484,10 +522,18 @@ def check_write_torque(check):
         clamped = write_torque(model, data, f"{joint}_torque", torque)
         mujoco.mj_forward(model, data)
         check.close("torque at the joint", data.joint(joint).qfrc_actuator[0], torque)
+        gear = model.actuator(f"{joint}_torque").gear[0]
+        check.close("gear x control", gear * data.actuator(f"{joint}_torque").ctrl[0], torque)
         check.equal("not clamped within reach", clamped, False)
     clamped = write_torque(model, data, "joint_3_torque", 500.0)
     mujoco.mj_forward(model, data)
     check.close("beyond the limit", data.joint("joint_3").qfrc_actuator[0], 110.0)
+    low, high = model.actuator("joint_3_torque").ctrlrange
+    check.true(
+        "the control itself is within ctrlrange",
+        low <= data.actuator("joint_3_torque").ctrl[0] <= high,
+        "ctrl holds more than the actuator takes: clamp what you write",
+    )
     check.equal("clamped beyond the limit", clamped, True)
     others = [
         model.actuator(i).name[:7] not in ("joint_1", "joint_3", "joint_6") for i in range(21)
@@ -542,7 +588,14 @@ def check_torque_limits(check):
         mujoco.mj_forward(model, data)
         reached.append(data.qfrc_actuator.copy())
     wanted = np.min(np.abs(reached), axis=0)
-    check.close("vs MuJoCo driven to the limit", joint_force_limits(model, joints), wanted)
+    limits = joint_force_limits(model, joints)
+    check.close("vs MuJoCo driven to the limit", limits, wanted)
+    gears = np.array([model.actuator(f"{joint}_torque").gear[0] for joint in joints])
+    check.true(
+        "times the gear",
+        np.abs(limits * np.abs(gears) - wanted).max() > 1e-6,
+        "the gear is left out: the joint feels gear times what the actuator gives",
+    )
 
 
 # %% test="torque_limits"
@@ -594,6 +647,10 @@ def check_control_mode(check):
             np.abs(data.qfrc_actuator).max() < 1e-9,
             "the arm is driven away: a command does not hold the pose",
         )
+    servos = model.actuator_group == 0
+    check.close(
+        "position commands vs actuator_length", data.ctrl[servos], data.actuator_length[servos]
+    )
     model.opt.disableactuator |= 1 << 5
     set_control_mode(model, data, "torque")
     check.equal("another group's bit", bool(model.opt.disableactuator >> 5 & 1), True)
@@ -646,6 +703,17 @@ def check_wrench(check):
         com = data.xipos[body]
         mujoco.mj_applyFT(model, data, wrench[:3], wrench[3:], com, body, got)
         check.close("joint forces vs mj_applyFT at the point", got, wanted)
+        from_frame = torque + np.cross(point - data.xpos[body], force)
+        check.true(
+            "lever arm from the centre of mass",
+            np.abs(wrench[3:] - from_frame).max() > 1e-6,
+            "it starts at the origin of the body's frame (xpos)",
+        )
+        check.true(
+            "lever arm x force",
+            np.abs(wrench[3:] - torque - np.cross(force, point - com)).max() > 1e-6,
+            "the two factors are exchanged, which changes the sign",
+        )
         apply_wrench(model, data, "link_5", force, torque, point)
         check.close("the body's row", data.xfrc_applied[body], wrench)
     check.close("the other rows", np.delete(data.xfrc_applied, body, axis=0), np.zeros((9, 6)))
@@ -694,9 +762,16 @@ def check_ft_reading(check):
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     level = [0, 0, -20, 0, 0, 0]  # 2 kg pull down with 20 N
-    check.close("2 kg at rest, level axes", ft_wrench(model, data, "f", "t", "level"), level)
+    turned = np.array(ft_wrench(model, data, "f", "t", "level"), float)
+    check.close("2 kg at rest, level axes", turned, level)
     tilted = [10, 0, -20 * np.cos(np.pi / 6), 0, 0, 0]
     check.close("2 kg at rest, the sensor's axes", ft_wrench(model, data, "f", "t"), tilted)
+    for label, angle, looks in (
+        ("turned into frame_site", 30, "it is still along the sensor's axes"),
+        ("turned the right way", 60, "it is turned the wrong way: the transpose of the rotation"),
+    ):
+        left = 20 * np.array([np.sin(np.radians(angle)), 0, -np.cos(np.radians(angle))])
+        check.true(label, np.abs(np.abs(turned[:3]) - np.abs(left)).max() > 1e-6, looks)
 
 
 # %% test="ft_reading"
@@ -875,6 +950,11 @@ def check_carry_state(check):
         check.close("qvel by name", after.joint(joint).qvel, before.joint(joint).qvel)
     check.close("ctrl and act", [after.ctrl[0], after.act[0]], [0.7, 0.2])
     check.close("the new object at its own place", after.joint("can").qpos[:3], [2, 0, 1])
+    check.true(
+        "not by index",
+        np.any(after.qpos[: old.nq] != before.qpos),
+        "this is a copy of the old array, but the new object has moved every address",
+    )
     check.true(
         "applied forces stay behind", after.xfrc_applied == 0, "a push came over with the state"
     )
@@ -1575,6 +1655,7 @@ def attach_conflict():
         print(f"{options:28} creep {speed[options]:6.3f} mm/s")
     plot.legend()
     plt.show()
+    print(stand_ins("carry_state"))
     return SimpleNamespace(warning=env.attach_warnings[0], speed=speed)
 
 
@@ -1584,8 +1665,8 @@ def attach_conflict():
 # `Env` the options come from one place, the first robot's MJCF; write a gripper's wishes there, and
 # read every attach warning (*advice*).
 #
-# **Of which instant.** The same motion twice, once with `mj_step` and once with your step. After each
-# step the table compares what `data` says with what belongs to the state in `qpos`.
+# **Of which instant.** The same motion twice, once with `mj_step` and once with your step. After five
+# steps the lines compare what `data` says with what belongs to the state in `qpos`.
 
 # %%
 @experiment
@@ -1906,7 +1987,7 @@ progress()
 # | quaternion outside | `(x, y, z, w)`, identity `(0, 0, 0, 1)` |
 # | quaternion inside MuJoCo | `(w, x, y, z)` |
 # | body, site, free-body pose | world |
-# | floor height | world z |
+# | floor height; arrows and traces in the picture | world |
 # | `pos`, `quat` of a spec | the parent that it attaches to |
 # | results of a chain | the chain's base body |
 # | tip to TCP | the chain's tip |

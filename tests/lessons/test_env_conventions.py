@@ -18,6 +18,7 @@ from course.grading.score import prepared, score
 from course.paths import truth_path
 from course.run import run_lesson
 from mjcourse import load
+from mjcourse.lab import arrow
 
 LESSON = lesson("env_conventions")
 
@@ -205,11 +206,16 @@ def _(names, env):
     assert moved.data.body("loose").xpos == pytest.approx([0.1, 0.2, 0.9])
 
 
-@row("floor height")
+@row("floor height; arrows and traces in the picture")
 def _(names, env):
-    low = names["Env"]([names["RobotSpec"]("arm")], names["SceneSpec"](floor_z=-0.3))
+    robot = names["RobotSpec"]("arm", pos=(0.0, 0.0, 0.2))
+    low = names["Env"]([robot], names["SceneSpec"](floor_z=-0.3))
     assert low.data.geom("arm_floor").xpos[2] == pytest.approx(-0.3)
-    assert low.data.body("arm_base").xpos[2] == pytest.approx(0.0)
+    assert low.data.body("arm_base").xpos[2] == pytest.approx(0.2)
+    picture = mujoco.MjvScene(low.model, maxgeom=4)
+    tip, end = low.data.site("arm_tcp").xpos, low.data.site("arm_tcp").xpos + [0, 0, 0.1]
+    arrow(picture, tip, end, 0.01, (1, 0, 0, 1))
+    assert picture.geoms[0].pos == pytest.approx(tip, abs=1e-6)
 
 
 @row("`pos`, `quat` of a spec")

@@ -117,140 +117,153 @@ def accelerations():
     return cases
 
 
-@exercise.misconception(
+# Misconceptions: the two halves with something else in their place.
+_FIRST, _SECOND = "    mujoco.mj_step2(model, data)\n", "    mujoco.mj_step1(model, data)\n"
+_BOTH = _FIRST + _SECOND
+_RIGHT = f"def env_step(model, data):\n{_BOTH}"
+
+slip = exercise.slips(_RIGHT)
+
+
+def _calls(*names: str) -> tuple[str, str]:
+    """An edit: these functions of MuJoCo in place of the two halves."""
+    return _BOTH, "".join(f"    mujoco.{name}(model, data)\n" for name in names)
+
+
+# Frames and sensors of the wrong instant
+slip(
+    "plain_mj_step",
     "`mj_step` leaves frames and sensors at the old instant: it computes them before it moves. "
-    "Call `mj_step2`, then `mj_step1`, and they describe the new one."
+    "Call `mj_step2`, then `mj_step1`, and they describe the new one.",
+    _calls("mj_step"),
 )
-def plain_mj_step():
-    def env_step(model, data):
-        mujoco.mj_step(model, data)
-
-
-@exercise.misconception(
+slip(
+    "step1_then_step2",
     "`mj_step1`, then `mj_step2`, is `mj_step` again: frames and sensors stay at the old instant. "
-    "Turn the two halves round: step2 finishes the step, step1 prepares the next."
+    "Turn the two halves round: step2 finishes the step, step1 prepares the next.",
+    _calls("mj_step1", "mj_step2"),
 )
-def step1_then_step2():
-    def env_step(model, data):
-        mujoco.mj_step1(model, data)
-        mujoco.mj_step2(model, data)
-
-
-@exercise.misconception(
-    "`mj_forward` after the step makes everything new, the force and acceleration sensors too: "
-    "they then describe an instant in which nothing has happened yet. `mj_step2`, then `mj_step1`,"
-    " leaves them at the step just taken."
-)
-def forward_after_the_step():
-    def env_step(model, data):
-        mujoco.mj_step(model, data)
-        mujoco.mj_forward(model, data)
-
-
-@exercise.misconception(
+slip(
+    "plain_mj_step",
     "`mj_forward` before the step does nothing new: frames and sensors are still those of the "
     "instant before the step.",
-    id="plain_mj_step",
+    _calls("mj_forward", "mj_step"),
 )
-def forward_before_the_step():
-    def env_step(model, data):
-        mujoco.mj_forward(model, data)
-        mujoco.mj_step(model, data)
-
-
-@exercise.misconception(
+slip(
+    "step2_only",
     "Only `mj_step2` is called: the state moves, but frames and sensors stay at the old instant. "
-    "`mj_step1` has to follow."
+    "`mj_step1` has to follow.",
+    _calls("mj_step2"),
 )
-def step2_only():
-    def env_step(model, data):
-        mujoco.mj_step2(model, data)
-
-
-@exercise.misconception("Only `mj_step1` is called: nothing moves. `mj_step2` comes first.")
-def step1_only():
-    def env_step(model, data):
-        mujoco.mj_step1(model, data)
-
-
-@exercise.misconception(
-    "Nothing moves: `mj_forward` computes accelerations but takes no step.", id="step1_only"
+slip(
+    "forward_after_the_step",
+    "`mj_forward` after the step makes everything new, the force and acceleration sensors too: "
+    "they then describe an instant in which nothing has happened yet. `mj_step2`, then `mj_step1`,"
+    " leaves them at the step just taken.",
+    _calls("mj_step", "mj_forward"),
 )
-def forward_only():
-    def env_step(model, data):
-        mujoco.mj_forward(model, data)
-
-
-@exercise.misconception("Time moves by two steps in one call: one `mj_step2` and one `mj_step1`.")
-def two_steps():
-    def env_step(model, data):
-        mujoco.mj_step(model, data)
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-
-
-@exercise.misconception(
-    "Time moves by two steps in one call: one `mj_step2` and one `mj_step1`.", id="two_steps"
-)
-def two_plain_steps():
-    def env_step(model, data):
-        mujoco.mj_step(model, data)
-        mujoco.mj_step(model, data)
-
-
-@exercise.misconception(
-    "Time moves by two steps in one call: one `mj_step2` and one `mj_step1`.", id="two_steps"
-)
-def step_and_halves():
-    def env_step(model, data):
-        mujoco.mj_step1(model, data)
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-
-
-@exercise.misconception(
+slip(
+    "kinematics_only",
     "Frames are brought up to date, sensors are not: `mj_kinematics` alone leaves `sensordata` at "
-    "the old instant. `mj_step1` does both."
+    "the old instant. `mj_step1` does both.",
+    _calls("mj_step", "mj_kinematics"),
 )
-def kinematics_only():
-    def env_step(model, data):
-        mujoco.mj_step(model, data)
-        mujoco.mj_kinematics(model, data)
-
-
-@exercise.misconception(
+slip(
+    "kinematics_only",
     "Frames are brought up to date, sensors are not: position-level functions alone leave "
     "`sensordata` at the old instant. `mj_step1` does both.",
-    id="kinematics_only",
+    _calls("mj_step", "mj_fwdPosition"),
 )
-def positions_only():
-    def env_step(model, data):
-        mujoco.mj_step(model, data)
-        mujoco.mj_fwdPosition(model, data)
 
+# No step, or more than one
+slip(
+    "step1_only",
+    "Only `mj_step1` is called: nothing moves. `mj_step2` comes first.",
+    _calls("mj_step1"),
+)
+slip(
+    "step1_only",
+    "Nothing moves: `mj_forward` computes accelerations but takes no step.",
+    _calls("mj_forward"),
+)
+slip(
+    "clock_only",
+    "Only the clock moves: the state has to be advanced by `mj_step2`, and the next one prepared "
+    "by `mj_step1`.",
+    (_BOTH, "    data.time += model.opt.timestep\n"),
+)
+slip(
+    "time_alone_moves",
+    "Only the time moves: `mj_step2` integrates the state.",
+    (_BOTH, "    data.time += model.opt.timestep\n    mujoco.mj_forward(model, data)\n"),
+)
+for _twice in (
+    ("mj_step", "mj_step2", "mj_step1"),
+    ("mj_step", "mj_step"),
+    ("mj_step1", "mj_step2", "mj_step2", "mj_step1"),
+):
+    slip(
+        "two_steps",
+        "Time moves by two steps in one call: one `mj_step2` and one `mj_step1`.",
+        _calls(*_twice),
+    )
+slip(
+    "two_steps",
+    "One call is one step of `opt.timestep`; yours takes many.",
+    (_BOTH, _BOTH * 10),
+)
 
-@exercise.misconception(
+# Another step
+slip(
+    "integrates_the_old_acceleration",
     "The step computes with the old command: what was written to `ctrl` after the last evaluation "
-    "is read by `mj_step2`. Integrating the stored acceleration ignores it."
+    "is read by `mj_step2`. Integrating the stored acceleration ignores it.",
+    (_FIRST, "    mujoco.mj_Euler(model, data)\n"),
 )
-def integrates_the_old_acceleration():
-    def env_step(model, data):
-        mujoco.mj_Euler(model, data)
-        mujoco.mj_step1(model, data)
-
-
-@exercise.misconception(
+slip(
+    "integrates_the_old_acceleration",
     "The step is done by hand with `qvel += dt qacc`: it takes the acceleration of the last "
     "evaluation and leaves damping, activations and free joints aside. Let `mj_step2` do it.",
-    id="integrates_the_old_acceleration",
+    (
+        _FIRST,
+        "    data.qvel[:] += model.opt.timestep * data.qacc\n"
+        "    mujoco.mj_integratePos(model, data.qpos, data.qvel, model.opt.timestep)\n"
+        "    data.time += model.opt.timestep\n",
+    ),
 )
-def euler_by_hand():
-    def env_step(model, data):
-        data.qvel[:] += model.opt.timestep * data.qacc
-        mujoco.mj_integratePos(model, data.qpos, data.qvel, model.opt.timestep)
-        data.time += model.opt.timestep
-        mujoco.mj_step1(model, data)
+slip(
+    "resets_first",
+    "The data is reset before the step: everything starts from the model's own pose.",
+    _calls("mj_resetData", "mj_forward", "mj_step2", "mj_step1"),
+)
+
+# Inputs that a step does not own
+_NO_WRENCHES, _NO_FORCES, _NO_COMMANDS = (
+    f"    data.{field}[:] = 0\n" for field in ("xfrc_applied", "qfrc_applied", "ctrl")
+)
+slip(
+    "clears_commands",
+    "Commands are cleared after the step. Inputs stay until somebody overwrites them; a step reads "
+    "them and writes none.",
+    (_BOTH, _BOTH + _NO_COMMANDS),
+)
+for _order in (
+    _NO_WRENCHES + _NO_FORCES + _BOTH,
+    _NO_WRENCHES + _BOTH,
+    _BOTH + _NO_WRENCHES + _NO_FORCES,
+):
+    slip(
+        "clears_applied_forces",
+        "Applied forces are cleared by the step, or before it. Inputs stay until somebody "
+        "overwrites them.",
+        (_BOTH, _order),
+    )
+slip(
+    "clears_wrenches",
+    "`xfrc_applied` is cleared after the step. What was applied persists until it is overwritten; "
+    "a step does not own it.",
+    (_BOTH, _BOTH + _NO_WRENCHES),
+)
 
 
 @exercise.variant("the two halves through names and a loop")
@@ -283,97 +296,3 @@ def by_lambda():
         mujoco.mj_step2(model, data),
         mujoco.mj_step1(model, data),
     )
-
-
-@exercise.misconception(
-    "Only the clock moves: the state has to be advanced by `mj_step2`, and the next one prepared "
-    "by `mj_step1`."
-)
-def clock_only():
-    def env_step(model, data):
-        data.time += model.opt.timestep
-
-
-@exercise.misconception(
-    "Commands are cleared after the step. Inputs stay until somebody overwrites them; a step reads "
-    "them and writes none."
-)
-def clears_commands():
-    def env_step(model, data):
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-        data.ctrl[:] = 0
-
-
-@exercise.misconception(
-    "Applied forces are cleared by the step, or before it. Inputs stay until somebody overwrites "
-    "them."
-)
-def clears_applied_forces():
-    def env_step(model, data):
-        data.xfrc_applied[:] = 0
-        data.qfrc_applied[:] = 0
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-
-
-@exercise.misconception(
-    "Applied forces are cleared by the step, or before it. Inputs stay until somebody overwrites "
-    "them.",
-    id="clears_applied_forces",
-)
-def clears_wrenches():
-    def env_step(model, data):
-        data.xfrc_applied[:] = 0
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-
-
-@exercise.misconception(
-    "Applied forces are cleared by the step, or before it. Inputs stay until somebody overwrites "
-    "them.",
-    id="clears_applied_forces",
-)
-def clears_wrenches_afterwards():
-    def env_step(model, data):
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-        data.xfrc_applied[:] = 0
-        data.qfrc_applied[:] = 0
-
-
-@exercise.misconception(
-    "The data is reset before the step: everything starts from the model's own pose."
-)
-def resets_first():
-    def env_step(model, data):
-        mujoco.mj_resetData(model, data)
-        mujoco.mj_forward(model, data)
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-
-
-@exercise.misconception("One call is one step of `opt.timestep`; yours takes many.", id="two_steps")
-def many_steps():
-    def env_step(model, data):
-        for _ in range(10):
-            mujoco.mj_step2(model, data)
-            mujoco.mj_step1(model, data)
-
-
-@exercise.misconception("Only the time moves: `mj_step2` integrates the state.")
-def time_alone_moves():
-    def env_step(model, data):
-        data.time += model.opt.timestep
-        mujoco.mj_forward(model, data)
-
-
-@exercise.misconception(
-    "`xfrc_applied` is cleared after the step. What was applied persists until it is overwritten; "
-    "a step does not own it."
-)
-def clears_wrenches():
-    def env_step(model, data):
-        mujoco.mj_step2(model, data)
-        mujoco.mj_step1(model, data)
-        data.xfrc_applied[:] = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course.exercises import Exercise, Implementation, answer, close, same, satisfies
+from course.exercises import Exercise, answer, close, same, satisfies
 from course.exercises.compare import choice
 
 exercise = Exercise(
@@ -21,15 +21,6 @@ exercise = Exercise(
     core=True,
 )
 
-RIGHT = {
-    "scalar_index": 3,
-    "angle_degrees": 45.0,
-    "spec_pose_frame": "b",
-    "fresh_sensors": "c",
-    "winning_option": "a",
-    "survives_rebuild": "d",
-}
-
 
 def _is_last(got, expected):
     """The last of four entries, counted from the front or from the back."""
@@ -41,7 +32,14 @@ LAST = satisfies(_is_last, near=same())
 
 @exercise.reference
 def reference():
-    return dict(RIGHT)
+    return {
+        "scalar_index": 3,
+        "angle_degrees": 45.0,
+        "spec_pose_frame": "b",
+        "fresh_sensors": "c",
+        "winning_option": "a",
+        "survives_rebuild": "d",
+    }
 
 
 @exercise.part("the scalar and the angle of [0, 0, 0.38, 0.92]", points=1)
@@ -69,144 +67,138 @@ def survives():
     return [answer("survives_rebuild", "d", choice())]
 
 
-def _answered(id: str, text: str, **answers: object) -> None:
-    """A misconception: all answers right but these."""
-    cell = "".join(f"{name} = {value!r}\n" for name, value in {**RIGHT, **answers}.items())
-    exercise.misconceptions.append(Implementation(id, text, cell))
-
-
-_answered(
-    "scalar_first",
+exercise.wrong_answer(
     "`scalar_index`: 0 is MuJoCo's order. Read as (w, x, y, z) the four numbers have the scalar 0, "
     "which is half a turn about a tilted axis: the interface puts the scalar last.",
+    id="scalar_first",
     scalar_index=0,
 )
-_answered(
-    "scalar_first",
+exercise.wrong_answer(
     "With the scalar first, [0, 0, 0.38, 0.92] would be half a turn, 180 degrees. The interface "
     "puts the scalar last: w = 0.92.",
+    id="scalar_first",
     scalar_index=0,
     angle_degrees=180.0,
 )
-_answered(
-    "counted_from_one",
+exercise.wrong_answer(
     "`scalar_index`: 4 counts from one; Python counts from 0, so the last of four is 3.",
+    id="counted_from_one",
     scalar_index=4,
 )
-_answered(
-    "not_the_scalar",
+exercise.wrong_answer(
     "`scalar_index`: this entry belongs to the axis. The interface puts x, y, z first and the "
     "scalar last.",
+    id="not_the_scalar",
     scalar_index=2,
 )
-_answered(
-    "not_the_scalar",
+exercise.wrong_answer(
     "`scalar_index`: this entry belongs to the axis. The interface puts x, y, z first and the "
     "scalar last.",
+    id="not_the_scalar",
     scalar_index=1,
 )
-_answered(
-    "sign_of_the_angle",
+exercise.wrong_answer(
     "`angle_degrees`: the z entry is positive, so the turn is positive too.",
+    id="sign_of_the_angle",
     angle_degrees=-45.0,
 )
-_answered(
-    "half_angle",
+exercise.wrong_answer(
     "`angle_degrees`: arccos(0.92) is half the angle. A quaternion holds the cosine of the *half* "
     "angle: double it.",
+    id="half_angle",
     angle_degrees=22.5,
 )
-_answered(
-    "angle_in_radians",
+exercise.wrong_answer(
     "`angle_degrees`: this is the angle in radians; degrees are asked for.",
+    id="angle_in_radians",
     angle_degrees=0.785,
 )
-_answered(
-    "half_turn",
+exercise.wrong_answer(
     "`angle_degrees`: 180 comes from reading a 0 as the scalar. The scalar is the last entry, "
     "0.92 = cos(22.5 degrees).",
+    id="half_turn",
     angle_degrees=180.0,
 )
-_answered(
-    "double_angle",
+exercise.wrong_answer(
     "`angle_degrees`: the angle was doubled once too often: 2 arccos(0.92) is about 46 degrees.",
+    id="double_angle",
     angle_degrees=90.0,
 )
-_answered(
-    "angle_from_the_sine",
+exercise.wrong_answer(
     "`angle_degrees`: the complement was taken: 2 arcsin(0.92) is the angle only if the scalar "
     "were the sine. It is the cosine of half the angle.",
+    id="angle_from_the_sine",
     angle_degrees=135.0,
 )
-_answered(
-    "spec_pose_in_world",
+exercise.wrong_answer(
     "`spec_pose_frame`, a: a spec's pose is given in its parent; only the *result* (`xpos`) is in "
     "the world. The two agree for children of the world body alone.",
+    id="spec_pose_in_world",
     spec_pose_frame="a",
 )
-_answered(
-    "spec_pose_in_root",
+exercise.wrong_answer(
     "`spec_pose_frame`, c: the chain's base is the frame of kinematic results; a spec's pose is "
     "given in the body or site that it attaches to.",
+    id="spec_pose_in_root",
     spec_pose_frame="c",
 )
-_answered(
-    "spec_pose_at_com",
+exercise.wrong_answer(
     "`spec_pose_frame`, d: the centre of mass is where wrenches act; frames of specs refer to the "
     "parent's frame.",
+    id="spec_pose_at_com",
     spec_pose_frame="d",
 )
-_answered(
-    "all_sensors_fresh",
+exercise.wrong_answer(
     "`fresh_sensors`, a: force and acceleration sensors need the forces of an instant; after the "
     "split step they describe the step just taken, not the new instant.",
+    id="all_sensors_fresh",
     fresh_sensors="a",
 )
-_answered(
-    "no_sensors_fresh",
+exercise.wrong_answer(
     "`fresh_sensors`, b: that is `mj_step`. The split step ends with `mj_step1`, which computes "
     "position and velocity sensors anew.",
+    id="no_sensors_fresh",
     fresh_sensors="b",
 )
-_answered(
-    "only_forces_fresh",
+exercise.wrong_answer(
     "`fresh_sensors`, d: it is the other way round: position and velocity sensors are of the new "
     "instant, force and acceleration sensors of the step taken.",
+    id="only_forces_fresh",
     fresh_sensors="d",
 )
-_answered(
-    "child_option_wins",
+exercise.wrong_answer(
     "`winning_option`, b: the attached model's options are dropped, with a warning; there is one "
     "set of options for a scene and the parent's stays.",
+    id="child_option_wins",
     winning_option="b",
 )
-_answered(
-    "options_merged",
+exercise.wrong_answer(
     "`winning_option`, c: nothing is merged or averaged: the parent's value stays, also where the "
     "child's is larger or safer.",
+    id="options_merged",
     winning_option="c",
 )
-_answered(
-    "options_by_body",
+exercise.wrong_answer(
     "`winning_option`, d: physics options are global to a scene; no body has its own cone or time "
     "step.",
+    id="options_by_body",
     winning_option="d",
 )
-_answered(
-    "forces_survive",
+exercise.wrong_answer(
     "`survives_rebuild`, a: applied forces are cleared by a reset and not carried over a rebuild.",
+    id="forces_survive",
     survives_rebuild="a",
 )
-_answered(
-    "options_survive",
+exercise.wrong_answer(
     "`survives_rebuild`, b: a change of `model.opt` is lost at the next compile, and a reset does "
     "not touch it: it is the other way round.",
+    id="options_survive",
     survives_rebuild="b",
 )
-_answered(
-    "nothing_survives",
+exercise.wrong_answer(
     "`survives_rebuild`, c: a rebuild is not a reset: time, the joints' state, commands and "
     "activations are carried over by name.",
+    id="nothing_survives",
     survives_rebuild="c",
 )
 
