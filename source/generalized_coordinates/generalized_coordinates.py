@@ -696,8 +696,8 @@ def check_finite_difference_velocity(check):
 # %% [markdown]
 # ### `free_joint_velocity`: the six numbers of a floating body
 #
-# Write `free_joint_velocity(qpos1, qpos2, dt)`, by hand, for the seven numbers of one free joint at two times: the six numbers of its
-# velocity, as `qvel` holds them. Mind which half is in which frame. The quaternion may change its sign in between; there may be no turn, no
+# Write `free_joint_velocity(qpos1, qpos2, dt)`, by hand: from the seven numbers (7,) of one free joint at two times, `dt` seconds apart, the six
+# numbers (6,) of its velocity, as `qvel` holds them. Mind which half is in which frame. The quaternion may change its sign in between; there may be no turn, no
 # motion at all, or half a turn.
 
 # %% solution="free_joint_velocity"
