@@ -117,22 +117,17 @@ _wrong(
     "Your Euler step is the exact solution. Euler's rule is act + dt (ctrl - act)/tau.",
     (_EULER, _EXACT),
 )
-_wrong(
+_RATIO_INVERTED = (
     "ratio_inverted",
     "You have tau/dt where dt/tau belongs: a longer step or a shorter time constant moves further.",
+)
+_wrong(
+    *_RATIO_INVERTED,
     (_EULER, "act + tau * (ctrl - act) / dt if dt else act"),
     ("-dt / tau", "-tau / dt if dt else 0.0"),
 )
-_wrong(
-    "ratio_inverted",
-    "You have tau/dt where dt/tau belongs: a longer step or a shorter time constant moves further.",
-    (_EULER, "act + tau * (ctrl - act) / dt if dt else act"),
-)
-_wrong(
-    "ratio_inverted",
-    "You have tau/dt where dt/tau belongs: a longer step or a shorter time constant moves further.",
-    ("-dt / tau", "-tau / dt if dt else 0.0"),
-)
+_wrong(*_RATIO_INVERTED, (_EULER, "act + tau * (ctrl - act) / dt if dt else act"))
+_wrong(*_RATIO_INVERTED, ("-dt / tau", "-tau / dt if dt else 0.0"))
 _wrong(
     "multiplied_by_tau",
     "You multiply by tau; a longer time constant must make it slower: divide by tau.",
@@ -161,15 +156,17 @@ _wrong(
     "Your activation moves away from the control: the slope is (ctrl - act)/tau.",
     ("act + dt * (ctrl - act)", "act - dt * (ctrl - act)"),
 )
-_wrong(
+_RETURNS_RATE = (
     "returns_rate",
     "You return how fast or how much it changes, not the new activation.",
+)
+_wrong(
+    *_RETURNS_RATE,
     (_EULER, "(ctrl - act) / tau"),
     (_EXACT, "(ctrl - act) * (1 - np.exp(-dt / tau))"),
 )
 _wrong(
-    "returns_rate",
-    "You return how fast or how much it changes, not the new activation.",
+    *_RETURNS_RATE,
     (_EULER, "dt * (ctrl - act) / tau"),
     (_EXACT, "(ctrl - act) * (1 - np.exp(-dt / tau))"),
 )
@@ -184,19 +181,17 @@ _wrong(
     (_EULER, "ctrl + dt * (act - ctrl) / tau"),
     (_EXACT, "act + (ctrl - act) * np.exp(-dt / tau)"),
 )
-_wrong(
+_CLAMPED = (
     "clamped",
     "You clamp the activation to 0..1, or stop it at the control. A filter has no clamp: with "
     "dt > tau Euler's rule overshoots, and the exercise asks for just that.",
+)
+_wrong(
+    *_CLAMPED,
     (_EULER, f"float(np.clip({_EULER}, 0, 1))"),
     (_EXACT, f"float(np.clip({_EXACT}, 0, 1))"),
 )
-_wrong(
-    "clamped",
-    "You clamp the activation to 0..1, or stop it at the control. A filter has no clamp: with "
-    "dt > tau Euler's rule overshoots, and the exercise asks for just that.",
-    ("dt * (ctrl - act) / tau", "min(dt / tau, 1.0) * (ctrl - act)"),
-)
+_wrong(*_CLAMPED, ("dt * (ctrl - act) / tau", "min(dt / tau, 1.0) * (ctrl - act)"))
 _wrong(
     "implicit",
     "Yours is the backward (implicit) Euler step; the filter takes the slope at the start: "
@@ -215,28 +210,22 @@ _wrong(
     ("(ctrl - act) / tau", "(ctrl - act)"),
     ("-dt / tau", "-dt"),
 )
-_wrong(
+_TRUNCATED_SERIES = (
     "truncated_series",
     "Your exact step is a few terms of the series of the exponential; use np.exp(-dt / tau).",
-    ("np.exp(-dt / tau)", "(1 - dt / tau + (dt / tau) ** 2 / 2)"),
 )
+_wrong(*_TRUNCATED_SERIES, ("np.exp(-dt / tau)", "(1 - dt / tau + (dt / tau) ** 2 / 2)"))
 _wrong(
-    "truncated_series",
-    "Your exact step is a few terms of the series of the exponential; use np.exp(-dt / tau).",
+    *_TRUNCATED_SERIES,
     ("np.exp(-dt / tau)", "(1 - dt / tau + (dt / tau) ** 2 / 2 - (dt / tau) ** 3 / 6)"),
 )
-_wrong(
+_SMALL_STEPS = (
     "small_steps",
     "Many small Euler steps come close to the exact solution and never reach it; use the "
     "exponential.",
-    ("np.exp(-dt / tau)", "(1 - dt / tau / 1000) ** 1000"),
 )
-_wrong(
-    "small_steps",
-    "Many small Euler steps come close to the exact solution and never reach it; use the "
-    "exponential.",
-    ("np.exp(-dt / tau)", "(1 - dt / tau / 100) ** 100"),
-)
+_wrong(*_SMALL_STEPS, ("np.exp(-dt / tau)", "(1 - dt / tau / 1000) ** 1000"))
+_wrong(*_SMALL_STEPS, ("np.exp(-dt / tau)", "(1 - dt / tau / 100) ** 100"))
 _wrong(
     "both_decay",
     "The control does not decay: only the difference act - ctrl does.",

@@ -168,34 +168,22 @@ _POS = "mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_POS, 0)"
 _VEL = "mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_VEL, 0)"
 _FULL = "mujoco.mj_forward(model, data)"
 _wrong = exercise.slips(GOOD)
-_wrong(
+_ALWAYS_EVERYTHING = (
     "always_everything",
     "You always run everything. The results are right, but after a change of `ctrl` alone the "
     "position and the velocity stage need not run: mj_forwardSkip.",
-    (_EMPTY, ""),
-    (_POS, _FULL),
-    (_VEL, _FULL),
 )
-_wrong(
-    "always_everything",
-    "You always run everything. The results are right, but after a change of `ctrl` alone the "
-    "position and the velocity stage need not run: mj_forwardSkip.",
-    (_POS, _FULL),
-    (_VEL, _FULL),
-)
-_wrong(
+_wrong(*_ALWAYS_EVERYTHING, (_EMPTY, ""), (_POS, _FULL), (_VEL, _FULL))
+_wrong(*_ALWAYS_EVERYTHING, (_POS, _FULL), (_VEL, _FULL))
+_POSITION_SKIPPED_AFTER_QPOS = (
     "position_skipped_after_qpos",
     "You skip the position stage although `qpos` changed: everything depends on it.",
-    (_FULL, _POS),
 )
-_wrong(
-    "position_skipped_after_qpos",
-    "You skip the position stage although `qpos` changed: everything depends on it.",
-    (_FULL, _VEL),
-)
+_wrong(*_POSITION_SKIPPED_AFTER_QPOS, (_FULL, _POS))
+_wrong(*_POSITION_SKIPPED_AFTER_QPOS, (_FULL, _VEL))
 _wrong(
     "skips_exchanged",
-    "The skips are exchanged: `skipstage` names the last stage to be *skipped*. After `qvel` skip "
+    "The skips are exchanged: `skipstage` names the last stage that is skipped. After `qvel` skip "
     "the position stage (mjSTAGE_POS), after `ctrl` the velocity stage too (mjSTAGE_VEL).",
     ("mjSTAGE_POS", "X"),
     ("mjSTAGE_VEL", "mjSTAGE_POS"),
@@ -294,30 +282,28 @@ _wrong(
 )
 
 _by_stages = exercise.slips(BY_STAGES)
-_by_stages(
+_SENSORS_SKIPPED = (
     "sensors_skipped",
     "The sensors stay old; mj_forward would have refreshed them: each stage has its own "
     "(mj_sensorPos, mj_sensorVel, mj_sensorAcc).",
-    ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_fwdConstraint"),
 )
 _by_stages(
-    "sensors_skipped",
-    "The sensors stay old; mj_forward would have refreshed them: each stage has its own "
-    "(mj_sensorPos, mj_sensorVel, mj_sensorAcc).",
+    *_SENSORS_SKIPPED, ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_fwdConstraint")
+)
+_by_stages(
+    *_SENSORS_SKIPPED,
     ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_fwdConstraint"),
     ("        mujoco.mj_sensorPos(model, data)\n", ""),
     ("        mujoco.mj_sensorVel(model, data)\n", ""),
 )
-_by_stages(
+_CONSTRAINT_FORGOTTEN = (
     "constraint_forgotten",
     "The last stage, mj_fwdConstraint, is missing: `qacc` and the constraint forces stay old.",
-    ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_sensorAcc"),
 )
 _by_stages(
-    "constraint_forgotten",
-    "The last stage, mj_fwdConstraint, is missing: `qacc` and the constraint forces stay old.",
-    ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", ""),
+    *_CONSTRAINT_FORGOTTEN, ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", "mujoco.mj_sensorAcc")
 )
+_by_stages(*_CONSTRAINT_FORGOTTEN, ("mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc", ""))
 _by_stages(
     "velocity_stale_after_qpos",
     "After `qpos` the velocity stage must run too: it depends on the positions.",
@@ -325,8 +311,7 @@ _by_stages(
     ("if velocity or len(changed) > 0", "if len(changed) > 0"),
 )
 _by_stages(
-    "constraint_forgotten",
-    "The last stage, mj_fwdConstraint, is missing: `qacc` and the constraint forces stay old.",
+    *_CONSTRAINT_FORGOTTEN,
     (",\n                      mujoco.mj_fwdConstraint, mujoco.mj_sensorAcc)", ")"),
     ("        mujoco.mj_sensorPos(model, data)\n", ""),
     ("        mujoco.mj_sensorVel(model, data)\n", ""),

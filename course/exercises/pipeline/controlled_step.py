@@ -170,17 +170,12 @@ _wrong(
     "You call the controller and drop what it returns: write it into `data.ctrl`.",
     (_CTRL, "    controller(model, data)\n"),
 )
-_wrong(
+_STEPS_TWICE = (
     "steps_twice",
     "You take two steps; one mj_step1 and one mj_step2 are a whole step.",
-    (_TWO, _TWO + _STEP),
 )
-_wrong(
-    "steps_twice",
-    "You take two steps; one mj_step1 and one mj_step2 are a whole step.",
-    (_ONE, _STEP),
-    (_TWO, _STEP),
-)
+_wrong(*_STEPS_TWICE, (_TWO, _TWO + _STEP))
+_wrong(*_STEPS_TWICE, (_ONE, _STEP), (_TWO, _STEP))
 _wrong("no_second_half", "The second half, mj_step2, is missing: nothing moves.", (_TWO, ""))
 _wrong("no_second_half", "mj_forward does not move the time: nothing moves.", (_TWO, _FORWARD))
 _wrong(
@@ -188,10 +183,13 @@ _wrong(
     "You add to `ctrl`: the controls of earlier steps pile up. Assign.",
     ("data.ctrl[:] =", "data.ctrl[:] +="),
 )
-_wrong(
+_APPLIED_FORCE = (
     "applied_force",
     "You write the controls into `qfrc_applied`: they are generalized forces then and miss the "
     "actuators. Write `data.ctrl`.",
+)
+_wrong(
+    *_APPLIED_FORCE,
     (
         _CTRL,
         "    data.qfrc_applied[:] = np.resize(controller(model, data), model.nv)\n",
@@ -226,9 +224,7 @@ _wrong(
     ("controller(model, data)", "controller(model, mujoco.MjData(model))"),
 )
 _wrong(
-    "applied_force",
-    "You write the controls into `qfrc_applied`: they are generalized forces then and miss the "
-    "actuators. Write `data.ctrl`.",
+    *_APPLIED_FORCE,
     (
         _CTRL,
         "    data.qfrc_applied[:] = 0\n"

@@ -131,16 +131,12 @@ _wrong(
 _wrong(
     "mass_instead_of_inverse", "You use M where M^-1 belongs.", ("np.linalg.solve(M, J)", "M @ J")
 )
-_wrong(
+_SIGN_OF_FORCE = (
     "sign_of_force",
     "The sign of your force is wrong: what is missing is b - J a_smooth.",
-    ("(b - J @ a_smooth)", "(J @ a_smooth - b)"),
 )
-_wrong(
-    "sign_of_force",
-    "The sign of your force is wrong: what is missing is b - J a_smooth.",
-    ("float(force)", "-float(force)"),
-)
+_wrong(*_SIGN_OF_FORCE, ("(b - J @ a_smooth)", "(J @ a_smooth - b)"))
+_wrong(*_SIGN_OF_FORCE, ("float(force)", "-float(force)"))
 _wrong(
     "subtracts_force",
     "Your acceleration goes the other way: qacc = a_smooth + M^-1 J^T force.",

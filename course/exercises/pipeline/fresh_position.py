@@ -84,22 +84,15 @@ def body_position_after_step(model, data, body):
 _STEP = "    mujoco.mj_step(model, data)\n"
 _FORWARD = "    mujoco.mj_forward(model, data)\n"
 _wrong = exercise.slips(GOOD)
-_wrong(
+_STALE_POSITION = (
     "stale_position",
     "Your position is one step old: after mj_step, `xpos` still belongs to the `qpos` before it. "
     "Evaluate again (mj_kinematics or mj_forward) before you read it.",
-    (_FORWARD, ""),
 )
+_wrong(*_STALE_POSITION, (_FORWARD, ""))
+_wrong(*_STALE_POSITION, (_STEP + _FORWARD, _FORWARD + _STEP))
 _wrong(
-    "stale_position",
-    "Your position is one step old: after mj_step, `xpos` still belongs to the `qpos` before it. "
-    "Evaluate again (mj_kinematics or mj_forward) before you read it.",
-    (_STEP + _FORWARD, _FORWARD + _STEP),
-)
-_wrong(
-    "stale_position",
-    "Your position is one step old: after mj_step, `xpos` still belongs to the `qpos` before it. "
-    "Evaluate again (mj_kinematics or mj_forward) before you read it.",
+    *_STALE_POSITION,
     (
         _STEP + _FORWARD + "    return data.body(body).xpos.copy()",
         _FORWARD + "    position = data.body(body).xpos.copy()\n" + _STEP + "    return position",

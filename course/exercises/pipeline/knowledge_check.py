@@ -62,7 +62,7 @@ exercise.wrong_answer(
     makes_xpos_current="a",
 )
 exercise.wrong_answer(
-    "Current xpos: mj_step moves the time. It leaves `xpos` at the state *before* the step while "
+    "Current xpos: mj_step moves the time. It leaves `xpos` at the state before the step while "
     "`qpos` has gone on. mj_forward evaluates and moves nothing.",
     id="step_makes_current",
     makes_xpos_current="b",

@@ -78,21 +78,17 @@ _wrong(
     "Your inertia is m l; a point mass at distance l has m l^2.",
     ("length**2", "length"),
 )
-_wrong(
+_COSINE = (
     "cosine",
     "You take the cosine. With theta = 0 hanging straight down, the lever arm is l sin(theta).",
-    ("np.sin", "np.cos"),
 )
-_wrong(
+_wrong(*_COSINE, ("np.sin", "np.cos"))
+_ROD_INERTIA = (
     "rod_inertia",
     "m l^2 / 3 is a uniform rod about its end; here all mass sits at the tip: m l^2.",
-    ("length**2", "length**2 / 3"),
 )
-_wrong(
-    "rod_inertia",
-    "m l^2 / 3 is a uniform rod about its end; here all mass sits at the tip: m l^2.",
-    ("length**2", "length**2 / 12"),
-)
+_wrong(*_ROD_INERTIA, ("length**2", "length**2 / 3"))
+_wrong(*_ROD_INERTIA, ("length**2", "length**2 / 12"))
 _wrong(
     "half_lever",
     "Your `c` has the mass half-way along the rod; here it sits at the tip, at distance l.",
@@ -143,12 +139,7 @@ _wrong(
     "Your `c` has l^2; the torque of gravity is force times lever arm, m g l sin(theta).",
     ("gravity * length", "gravity * length**2"),
 )
-_wrong(
-    "cosine",
-    "You take the cosine. With theta = 0 hanging straight down, the lever arm is l sin(theta).",
-    ("c = mass", "c = -mass"),
-    ("np.sin", "np.cos"),
-)
+_wrong(*_COSINE, ("c = mass", "c = -mass"), ("np.sin", "np.cos"))
 _wrong(
     "potential_energy",
     "Your `c` is the potential energy; the bias is its derivative, m g l sin(theta).",

@@ -149,18 +149,25 @@ _wrong = exercise.slips(GOOD)
 _ALL = "mujoco.mjtState.mjSTATE_INTEGRATION"
 _FORWARD = "    mujoco.mj_forward(model, data)\n"
 
+
+def _without(*components):
+    """The edit that leaves these components out of what is saved and restored."""
+    kept = [f"int({_ALL})", *(f"~int(mujoco.mjtState.mjSTATE_{c})" for c in components)]
+    return _ALL, " & ".join(kept)
+
+
 _wrong(
     "physics_only",
     "You save mjSTATE_PHYSICS: positions, velocities and activations, but neither the time nor the "
     "inputs (controls, applied forces, mocap) nor the warm start. Save mjSTATE_INTEGRATION.",
-    (_ALL, "mujoco.mjtState.mjSTATE_PHYSICS"),
+    ("mjSTATE_INTEGRATION", "mjSTATE_PHYSICS"),
 )
-_wrong(
+_FULL_PHYSICS = (
     "full_physics_only",
     "You save the full physics without the inputs: controls, applied forces, mocap poses and the "
     "solver's warm start are then those of the other instant. Save mjSTATE_INTEGRATION.",
-    (_ALL, "mujoco.mjtState.mjSTATE_FULLPHYSICS"),
 )
+_wrong(*_FULL_PHYSICS, ("mjSTATE_INTEGRATION", "mjSTATE_FULLPHYSICS"))
 _wrong(
     "no_forward",
     "You restore the state but do not evaluate it: positions of bodies, forces and sensors still "
@@ -171,58 +178,41 @@ _wrong(
     "no_warm_start",
     "Everything is saved but `qacc_warmstart`: the contact solver then starts elsewhere, ends a "
     "rounding error away, and the run drifts from the original.",
-    (_ALL, "int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~int(mujoco.mjtState.mjSTATE_WARMSTART)"),
+    _without("WARMSTART"),
 )
 _wrong(
     "no_activation",
     "The activation `act` of filtered actuators is part of the state; yours is not restored.",
-    (_ALL, "int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~int(mujoco.mjtState.mjSTATE_ACT)"),
+    _without("ACT"),
 )
 _wrong(
     "no_time",
     "`time` is part of the state; after your restore the clock shows another instant.",
-    (_ALL, "int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~int(mujoco.mjtState.mjSTATE_TIME)"),
+    _without("TIME"),
 )
-_wrong(
-    "no_applied_forces",
-    "`xfrc_applied` and `qfrc_applied` are inputs of the step and must be saved too.",
-    (
-        _ALL,
-        "int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)"
-        " & ~int(mujoco.mjtState.mjSTATE_QFRC_APPLIED)",
-    ),
-)
-_wrong(
-    "no_applied_forces",
-    "`xfrc_applied` and `qfrc_applied` are inputs of the step and must be saved too.",
-    (_ALL, "int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)"),
-)
+for _components in (("XFRC_APPLIED", "QFRC_APPLIED"), ("XFRC_APPLIED",)):
+    _wrong(
+        "no_applied_forces",
+        "`xfrc_applied` and `qfrc_applied` are inputs of the step and must be saved too.",
+        _without(*_components),
+    )
 _wrong(
     "no_mocap",
     "The pose of a mocap body is an input of the step: it must be saved too.",
-    (
-        _ALL,
-        "int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~int(mujoco.mjtState.mjSTATE_MOCAP_POS)"
-        " & ~int(mujoco.mjtState.mjSTATE_MOCAP_QUAT)",
-    ),
+    _without("MOCAP_POS", "MOCAP_QUAT"),
 )
 _wrong(
     "no_control",
     "`ctrl` is an input of the step: a resumed run needs the control of that instant.",
-    (_ALL, "int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~int(mujoco.mjtState.mjSTATE_CTRL)"),
+    _without("CTRL"),
 )
-_wrong(
-    "kinematics_only",
-    "mj_kinematics refreshes the poses only; velocities of bodies, forces and sensors stay old. "
-    "Call mj_forward.",
-    ("mj_forward", "mj_kinematics"),
-)
-_wrong(
-    "kinematics_only",
-    "mj_kinematics refreshes the poses only; velocities of bodies, forces and sensors stay old. "
-    "Call mj_forward.",
-    ("mj_forward", "mj_fwdPosition"),
-)
+for _less in ("mj_kinematics", "mj_fwdPosition"):
+    _wrong(
+        "kinematics_only",
+        "mj_kinematics refreshes the poses only; velocities of bodies, forces and sensors stay "
+        "old. Call mj_forward.",
+        ("mj_forward", _less),
+    )
 _wrong(
     "steps_on",
     "Your restore takes a step: the run resumes one step too late. mj_forward evaluates without "
@@ -230,49 +220,48 @@ _wrong(
     ("mj_forward", "mj_step"),
 )
 
-_PARTIAL = """\
+_partial = exercise.slips("""\
 def save_state(model, data):
-    return np.concatenate([{saved}])
+    return np.concatenate([SAVED])
 
 
 def restore_state(model, data, state):
     start = 0
-    for field in [{fields}]:
+    for field in [FIELDS]:
         field[:] = state[start:start + field.size].reshape(field.shape)
         start += field.size
     mujoco.mj_forward(model, data)
-"""
+""")
 
 
-def _fields(names):
-    fields = ", ".join(f"data.{n}" for n in names)
-    return _PARTIAL.format(saved=", ".join(f"data.{n}.ravel()" for n in names), fields=fields)
+def _saves(names, mistake, *edits):
+    """A mistake that saves these fields one after the other."""
+    fields = [f"data.{name}" for name in names]
+    saved = [f"{field}.ravel()" for field in fields]
+    _partial(*mistake, ("SAVED", ", ".join(saved)), ("FIELDS", ", ".join(fields)), *edits)
 
 
 _QPOS_QVEL = (
+    "qpos_qvel_only",
     "You save `qpos` and `qvel` only. A resumed run also needs the activations, the time, the "
-    "inputs (controls, applied forces, mocap) and the warm start: mjSTATE_INTEGRATION."
+    "inputs (controls, applied forces, mocap) and the warm start: mjSTATE_INTEGRATION.",
 )
-exercise.slips(_fields(["qpos", "qvel"]))("qpos_qvel_only", _QPOS_QVEL)
-exercise.slips(_fields(["qpos", "qvel"]).replace("    mujoco.mj_forward(model, data)\n", ""))(
-    "qpos_qvel_only", _QPOS_QVEL
-)
-exercise.slips(_fields(["qpos", "qvel", "ctrl"]))("qpos_qvel_only", _QPOS_QVEL)
-exercise.slips(_fields(["qpos", "qvel", "act", "ctrl"]))(
-    "full_physics_only",
-    "You save the full physics without the inputs: controls, applied forces, mocap poses and the "
-    "solver's warm start are then those of the other instant. Save mjSTATE_INTEGRATION.",
-)
-exercise.slips(_fields(["qpos", "qvel", "qacc"]))(
+_saves(["qpos", "qvel"], _QPOS_QVEL)
+_saves(["qpos", "qvel"], _QPOS_QVEL, (_FORWARD, ""))
+_saves(["qpos", "qvel", "ctrl"], _QPOS_QVEL)
+_saves(["qpos", "qvel", "act", "ctrl"], _FULL_PHYSICS)
+_SAVES_QACC = (
     "saves_qacc",
     "`qacc` is a result, not a state: saving it does not help. Missing are activations, time, "
     "inputs and the warm start: mjSTATE_INTEGRATION.",
 )
+_saves(["qpos", "qvel", "qacc"], _SAVES_QACC)
 
 _FEW = (
+    "incomplete_state",
     "You save positions, velocities and some of the rest, but not all that the step starts from: "
     "activations, time, every input (controls, applied forces, mocap) and the warm start. "
-    "mjSTATE_INTEGRATION is all of it."
+    "mjSTATE_INTEGRATION is all of it.",
 )
 for _names in (
     ["qpos", "qvel", "act"],
@@ -280,11 +269,11 @@ for _names in (
     ["qpos", "qvel", "qacc_warmstart"],
     ["qpos", "qvel", "act", "qacc_warmstart"],
 ):
-    exercise.slips(_fields(_names))("incomplete_state", _FEW)
-    exercise.slips(_fields(_names).replace(_FORWARD, ""))("incomplete_state", _FEW)
+    _saves(_names, _FEW)
+    _saves(_names, _FEW, (_FORWARD, ""))
 
-_TIMED = """\
-NAMES = {names}
+_timed = exercise.slips("""\
+NAMES = FIELDS
 
 
 def save_state(model, data):
@@ -299,7 +288,7 @@ def restore_state(model, data, state):
         field[:] = state[start:start + field.size].reshape(field.shape)
         start += field.size
     mujoco.mj_forward(model, data)
-"""
+""")
 for _names in (
     ("qpos", "qvel"),
     ("qpos", "qvel", "ctrl"),
@@ -307,18 +296,14 @@ for _names in (
     ("qpos", "qvel", "act", "ctrl", "qacc_warmstart"),
     ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"),
 ):
-    exercise.slips(_TIMED.format(names=_names))("incomplete_state", _FEW)
-exercise.slips(_TIMED.format(names=("qpos", "qvel")).replace("mj_forward", "mj_resetData"))(
+    _timed(*_FEW, ("FIELDS", repr(_names)))
+_RESETS = (
     "resets",
     "You reset after you restored: the run starts from the beginning. Reset first, if at all; then "
     "mj_setState, then mj_forward.",
 )
-_wrong(
-    "resets",
-    "You reset after you restored: the run starts from the beginning. Reset first, if at all; then "
-    "mj_setState, then mj_forward.",
-    ("mj_forward", "mj_resetData"),
-)
+_timed(*_RESETS, ("FIELDS", '("qpos", "qvel")'), ("mj_forward", "mj_resetData"))
+_wrong(*_RESETS, ("mj_forward", "mj_resetData"))
 _wrong(
     "no_forward",
     "You evaluate before you restore: positions of bodies, forces and sensors belong to the old "
@@ -326,19 +311,17 @@ _wrong(
     (_FORWARD, ""),
     ("    mujoco.mj_setState", _FORWARD + "    mujoco.mj_setState"),
 )
-_wrong(
+_ROUNDED_STATE = (
     "rounded_state",
     "Your state is kept in fewer digits than the run has (float32 or rounded): it resumes nearby, "
     "not exactly. Keep float64.",
+)
+_wrong(
+    *_ROUNDED_STATE,
     ("return state", "return state.astype(np.float32)"),
     ("data, state, mujoco.mjtState", "data, np.array(state, float), mujoco.mjtState"),
 )
-_wrong(
-    "rounded_state",
-    "Your state is kept in fewer digits than the run has (float32 or rounded): it resumes nearby, "
-    "not exactly. Keep float64.",
-    ("return state", "return state.round(12)"),
-)
+_wrong(*_ROUNDED_STATE, ("return state", "return state.round(12)"))
 
 _wrong(
     "warm_start_lost",

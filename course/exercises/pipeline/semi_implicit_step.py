@@ -131,24 +131,14 @@ _wrong(
     "then the position with the new velocity.",
     ("new_qpos, new_qvel, dt)", "new_qpos, qvel, dt)"),
 )
-_wrong(
+_ADDS_TO_QUATERNIONS = (
     "adds_to_quaternions",
     "You add the velocity to the entries of `qpos`. For free and ball joints qpos and qvel differ "
     "in size and meaning: use mj_integratePos.",
-    (_INTEGRATE, "    new_qpos = qpos + dt * new_qvel\n"),
 )
-_wrong(
-    "adds_to_quaternions",
-    "You add the velocity to the entries of `qpos`. For free and ball joints qpos and qvel differ "
-    "in size and meaning: use mj_integratePos.",
-    (_INTEGRATE, "    new_qpos[:model.nv] += dt * new_qvel\n"),
-)
-_wrong(
-    "adds_to_quaternions",
-    "You add the velocity to the entries of `qpos`. For free and ball joints qpos and qvel differ "
-    "in size and meaning: use mj_integratePos.",
-    (_INTEGRATE, _ADD),
-)
+_wrong(*_ADDS_TO_QUATERNIONS, (_INTEGRATE, "    new_qpos = qpos + dt * new_qvel\n"))
+_wrong(*_ADDS_TO_QUATERNIONS, (_INTEGRATE, "    new_qpos[:model.nv] += dt * new_qvel\n"))
+_wrong(*_ADDS_TO_QUATERNIONS, (_INTEGRATE, _ADD))
 _wrong(
     "adds_and_normalises",
     "You add q_dot dt to the quaternion and normalise: that is right to first order in the step "
@@ -196,19 +186,17 @@ _wrong(
 """,
     ),
 )
-_wrong(
+_CHANGES_ITS_INPUT = (
     "changes_its_input",
     "You change `qpos` or `qvel` in place (mj_integratePos and += do); start from copies.",
-    ("new_qpos = qpos.copy()", "new_qpos = qpos"),
 )
+_wrong(*_CHANGES_ITS_INPUT, ("new_qpos = qpos.copy()", "new_qpos = qpos"))
 _wrong(
-    "changes_its_input",
-    "You change `qpos` or `qvel` in place (mj_integratePos and += do); start from copies.",
+    *_CHANGES_ITS_INPUT,
     ("new_qvel = qvel + dt * qacc", "new_qvel = qvel\n    new_qvel += dt * qacc"),
 )
 _wrong(
-    "changes_its_input",
-    "You change `qpos` or `qvel` in place (mj_integratePos and += do); start from copies.",
+    *_CHANGES_ITS_INPUT,
     ("new_qvel = qvel + dt * qacc", "new_qvel = qvel\n    new_qvel += dt * qacc"),
     ("new_qpos = qpos.copy()", "new_qpos = qpos"),
 )
@@ -223,17 +211,16 @@ _wrong(
     "There is no a dt^2/2 on top: the position moves with the new velocity alone.",
     ("new_qpos, new_qvel, dt)", "new_qpos, new_qvel + 0.5 * dt * qacc, dt)"),
 )
-_wrong(
+_MODEL_TIMESTEP = (
     "model_timestep",
     "You use model.opt.timestep; the step to take is `dt`.",
+)
+_wrong(
+    *_MODEL_TIMESTEP,
     ("qvel + dt * qacc", "qvel + model.opt.timestep * qacc"),
     ("new_qvel, dt)", "new_qvel, model.opt.timestep)"),
 )
-_wrong(
-    "model_timestep",
-    "You use model.opt.timestep; the step to take is `dt`.",
-    ("new_qvel, dt)", "new_qvel, model.opt.timestep)"),
-)
+_wrong(*_MODEL_TIMESTEP, ("new_qvel, dt)", "new_qvel, model.opt.timestep)"))
 _wrong(
     "velocity_not_updated",
     "You return the old velocity.",

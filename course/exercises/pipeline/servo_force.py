@@ -133,11 +133,11 @@ _wrong(
         "    force = kp * error - kd * velocity",
     ),
 )
-_wrong(
+_DAMPING_SIGN = (
     "damping_sign",
     "Your damping pushes along with the motion; it must oppose it: `- kd * velocity`.",
-    ("- kd", "+ kd"),
 )
+_wrong(*_DAMPING_SIGN, ("- kd", "+ kd"))
 _wrong(
     "error_sign",
     "Your servo pushes away from its goal: the error is `ctrl - length`.",
@@ -206,19 +206,8 @@ _wrong(
     "You clamp the length; `ctrlrange` is a range of the control, and the length is what it is.",
     ("ctrl = np.clip(ctrl, *ctrlrange)", "length = np.clip(length, *ctrlrange)"),
 )
-_wrong(
-    "damping_sign",
-    "Your damping pushes along with the motion; it must oppose it: `- kd * velocity`.",
-    ("- kd", "+ kd"),
-    (_CTRL, ""),
-    (_FORCE, ""),
-)
-_wrong(
-    "damping_sign",
-    "Your damping pushes along with the motion; it must oppose it: `- kd * velocity`.",
-    ("- kd", "+ kd"),
-    (_CTRL, ""),
-)
+_wrong(*_DAMPING_SIGN, ("- kd", "+ kd"), (_CTRL, ""), (_FORCE, ""))
+_wrong(*_DAMPING_SIGN, ("- kd", "+ kd"), (_CTRL, ""))
 _wrong(
     "force_clamped_by_control_range",
     "You clamp the force to `ctrlrange`; it has a range of its own.",

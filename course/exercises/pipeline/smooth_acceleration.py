@@ -148,27 +148,32 @@ def smooth_acceleration(model, data):
 """
 _TAU = "data.qfrc_passive - data.qfrc_bias + data.qfrc_applied + data.qfrc_actuator"
 _CART = "        tau += jacp.T @ force + jacr.T @ torque\n"
+_TURN = "data.xmat[body].reshape(3, 3)"
 _wrong = exercise.slips(GOOD)
+_NO_CARTESIAN = (_CART, "        pass\n")
 _wrong(
     "forgets_cartesian_forces",
     "`xfrc_applied` is missing: add J_x^T F + J_w^T T of every body, with the Jacobian of its "
     "centre of mass.",
-    (_CART, "        pass\n"),
+    _NO_CARTESIAN,
 )
-_wrong(
-    "bias_sign",
-    "The bias stands on the other side of M a + c = tau: subtract `qfrc_bias`.",
-    ("- data.qfrc_bias", "+ data.qfrc_bias"),
-)
+for _more in ((), (_NO_CARTESIAN,)):
+    _wrong(
+        "bias_sign",
+        "The bias stands on the other side of M a + c = tau: subtract `qfrc_bias`.",
+        ("- data.qfrc_bias", "+ data.qfrc_bias"),
+        *_more,
+    )
+    _wrong(
+        "adds_constraint",
+        "You add the constraint force; the smooth acceleration is the one without it.",
+        (_TAU, _TAU + " + data.qfrc_constraint"),
+        *_more,
+    )
 _wrong(
     "no_bias",
     "`qfrc_bias` (gravity, Coriolis, centripetal) is missing: subtract it.",
     (" - data.qfrc_bias", ""),
-)
-_wrong(
-    "adds_constraint",
-    "You add the constraint force; the smooth acceleration is the one without it.",
-    (_TAU, _TAU + " + data.qfrc_constraint"),
 )
 _wrong(
     "force_at_body_origin",
@@ -204,34 +209,23 @@ _wrong(
     "body_frame_force",
     "You turn the Cartesian force into the body frame; `xfrc_applied` and the Jacobians are both "
     "in world axes.",
-    (
-        "jacp.T @ force + jacr.T @ torque",
-        "jacp.T @ (data.xmat[body].reshape(3, 3).T @ force)"
-        " + jacr.T @ (data.xmat[body].reshape(3, 3).T @ torque)",
-    ),
+    ("@ force", f"@ ({_TURN}.T @ force)"),
+    ("@ torque", f"@ ({_TURN}.T @ torque)"),
 )
 _wrong(
     "body_frame_force",
     "You turn the Cartesian force by the body's orientation; `xfrc_applied` and the Jacobians are "
     "both in world axes.",
-    (
-        "jacp.T @ force + jacr.T @ torque",
-        "jacp.T @ (data.xmat[body].reshape(3, 3) @ force)"
-        " + jacr.T @ (data.xmat[body].reshape(3, 3) @ torque)",
-    ),
+    ("@ force", f"@ ({_TURN} @ force)"),
+    ("@ torque", f"@ ({_TURN} @ torque)"),
 )
-_wrong(
-    "reads_the_result",
-    "Your acceleration comes from `qacc_smooth` (or `qacc`, `qfrc_smooth`) instead of from the "
-    "forces; build it from M, passive, bias, applied, actuator and Cartesian forces.",
-    ("return np.linalg.solve(M, tau)", "return data.qacc_smooth.copy()"),
-)
-_wrong(
-    "reads_the_result",
-    "Your acceleration comes from `qacc_smooth` (or `qacc`, `qfrc_smooth`) instead of from the "
-    "forces; build it from M, passive, bias, applied, actuator and Cartesian forces.",
-    ("np.linalg.solve(M, tau)", "np.linalg.solve(M, data.qfrc_smooth)"),
-)
+for _result in ("data.qacc_smooth.copy()", "np.linalg.solve(M, data.qfrc_smooth)"):
+    _wrong(
+        "reads_the_result",
+        "Your acceleration comes from `qacc_smooth` (or `qacc`, `qfrc_smooth`) instead of from the "
+        "forces; build it from M, passive, bias, applied, actuator and Cartesian forces.",
+        ("np.linalg.solve(M, tau)", _result),
+    )
 _wrong(
     "no_inertia",
     "You return the generalized force; the acceleration is M^-1 times it.",
@@ -262,9 +256,12 @@ _wrong(
     "You add the controls instead of the actuators' generalized force `qfrc_actuator`.",
     ("+ data.qfrc_actuator", "+ np.resize(np.append(data.ctrl, np.zeros(model.nv)), model.nv)"),
 )
-_wrong(
+_IN_PLACE = (
     "changes_its_input",
     "You add into `data.qfrc_...` in place: the fields of `data` are changed. Start from a copy.",
+)
+_wrong(
+    *_IN_PLACE,
     (_TAU, "data.qfrc_passive"),
     (
         "    for body",
@@ -273,15 +270,19 @@ _wrong(
     ),
 )
 _wrong(
-    "changes_its_input",
-    "You add into `data.qfrc_...` in place: the fields of `data` are changed. Start from a copy.",
+    *_IN_PLACE,
     (_TAU, "data.qfrc_applied"),
     (
         "    for body",
         "    tau += data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator\n    for body",
     ),
 )
-
+_wrong(
+    *_IN_PLACE,
+    (_CART, _CART.replace("tau +=", "data.qfrc_applied[:] +=")),
+    ("    tau = " + _TAU + "\n", ""),
+    ("    M = np", "    tau = " + _TAU + "\n    M = np"),
+)
 _wrong(
     "one_body_only",
     "You project the Cartesian force of one body only; each body has a row in `xfrc_applied`.",
@@ -296,20 +297,8 @@ _wrong(
     "cartesian_as_generalized",
     "You add `xfrc_applied` entry by entry; it is Cartesian and must go through the Jacobian's "
     "transpose first.",
-    (_CART, "        pass\n"),
+    _NO_CARTESIAN,
     (_TAU, _TAU + " + np.resize(data.xfrc_applied[1:].ravel(), model.nv)"),
-)
-_wrong(
-    "bias_sign",
-    "The bias stands on the other side of M a + c = tau: subtract `qfrc_bias`.",
-    ("- data.qfrc_bias", "+ data.qfrc_bias"),
-    (_CART, "        pass\n"),
-)
-_wrong(
-    "adds_constraint",
-    "You add the constraint force; the smooth acceleration is the one without it.",
-    (_TAU, _TAU + " + data.qfrc_constraint"),
-    (_CART, "        pass\n"),
 )
 _wrong(
     "sign_of_cartesian_force",
@@ -317,14 +306,6 @@ _wrong(
     ("tau += jacp", "tau -= jacp"),
     ("+ jacr.T @ torque", "- jacr.T @ torque"),
     ("tau -= jacp.T @ force - jacr", "tau -= jacp.T @ force + jacr"),
-)
-
-_wrong(
-    "changes_its_input",
-    "You add into `data.qfrc_...` in place: the fields of `data` are changed. Start from a copy.",
-    (_CART, _CART.replace("tau +=", "data.qfrc_applied[:] +=")),
-    ("    tau = " + _TAU + "\n", ""),
-    ("    M = np", "    tau = " + _TAU + "\n    M = np"),
 )
 
 _wrong(
@@ -339,7 +320,7 @@ _wrong(
 _wrong(
     "torque_in_body_axes",
     "You turn the torque by the body's frame; `xfrc_applied` is given along world axes already.",
-    ("jacr.T @ torque", "jacr.T @ (data.xmat[body].reshape(3, 3) @ torque)"),
+    ("@ torque", f"@ ({_TURN} @ torque)"),
 )
 _wrong(
     "free_bodies_only",

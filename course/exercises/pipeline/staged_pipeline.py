@@ -1,4 +1,7 @@
-"""`staged_pipeline`: a small pipeline of five stages that runs no stage twice without need."""
+"""`staged_pipeline`: a small pipeline of five stages that runs no stage twice without need.
+
+The right ways to write it, of which the mistakes are edits, are in `staged_cells`.
+"""
 
 import numpy as np
 
@@ -6,6 +9,7 @@ from course.exercises.compare import close, each, same
 from course.exercises.exercise import Exercise, script
 from course.exercises.implementation import Implementation
 from course.exercises.pipeline.scenes import refuse, variants
+from course.exercises.pipeline.staged_cells import BY_STAGES, BY_TABLES, WRITTEN_OUT
 from course.grading.observe import Handle
 
 exercise = Exercise(
@@ -18,105 +22,10 @@ exercise = Exercise(
 STAGES = ("position", "velocity", "actuation", "acceleration", "constraint")
 KEYS = ("xpos", "actuator_velocity", "qfrc_actuator", "qacc_smooth", "efc_force", "qacc")
 
-GOOD = """\
-class StagedPipeline:
-    def __init__(self, M, P, bias, J=None):
-        self.M, self.P = np.array(M, dtype=float), np.array(P, dtype=float)
-        self.bias = np.array(bias, dtype=float)
-        self.J = None if J is None else np.array(J, dtype=float)
-        self.evaluations = dict.fromkeys(
-            ("position", "velocity", "actuation", "acceleration", "constraint"), 0
-        )
-        self.inputs = {}
-        self.cache = {}
-
-    def stage(self, name, inputs, run):
-        inputs = [np.array(x, dtype=float) for x in inputs]
-        before = self.inputs.get(name)
-        if before is None or not all(map(np.array_equal, before, inputs)):
-            self.inputs[name] = inputs
-            self.cache.update(run(*inputs))
-            self.evaluations[name] += 1
-
-    def forward(self, q, v, f, passive, applied):
-        self.stage("position", [q], lambda q: {"xpos": q.copy()})
-        self.stage("velocity", [v], lambda v: {"v": v, "actuator_velocity": self.P @ v})
-        self.stage("actuation", [f], lambda f: {"qfrc_actuator": self.P.T @ f})
-        self.stage(
-            "acceleration", [self.cache["qfrc_actuator"], passive, applied], self.acceleration
-        )
-        self.stage("constraint", [self.cache["qacc_smooth"]], self.constraint)
-        return {key: np.copy(value) for key, value in self.cache.items()}
-
-    def acceleration(self, actuator, passive, applied):
-        tau = passive - self.bias + applied + actuator
-        return {"qacc_smooth": np.linalg.solve(self.M, tau)}
-
-    def constraint(self, a):
-        if self.J is None:
-            return {"efc_force": np.zeros(0), "qacc": a.copy()}
-        y = np.linalg.solve(self.M, self.J)
-        force = -(self.J @ a) / (self.J @ y)
-        return {"efc_force": np.array([force]), "qacc": a + y * force}
-
-    def step(self, dt):
-        v = self.cache["v"] + dt * self.cache["qacc"]
-        return self.cache["xpos"] + dt * v, v
-"""
-
-WRITTEN_OUT = """\
-class StagedPipeline:
-    def __init__(self, M, P, bias, J=None):
-        self.M, self.P, self.bias, self.J = M, P, bias, J
-        self.evaluations = {}
-        for stage in ["position", "velocity", "actuation", "acceleration", "constraint"]:
-            self.evaluations[stage] = 0
-        self.q = self.v = self.f = self.loads = self.a = None
-        self.d = {}
-
-    def forward(self, q, v, f, passive, applied):
-        q, v, f = list(q), list(v), list(f)
-        d = self.d
-        if q != self.q:
-            self.q = q
-            d["xpos"] = np.array(q)
-            self.evaluations["position"] += 1
-        if v != self.v:
-            self.v = v
-            d["actuator_velocity"] = np.dot(self.P, v)
-            self.evaluations["velocity"] += 1
-        if f != self.f:
-            self.f = f
-            d["qfrc_actuator"] = np.array(f) @ self.P
-            self.evaluations["actuation"] += 1
-        loads = list(d["qfrc_actuator"]) + list(passive) + list(applied)
-        if loads != self.loads:
-            self.loads = loads
-            d["qacc_smooth"] = np.linalg.inv(self.M) @ (
-                d["qfrc_actuator"] + passive + applied - self.bias)
-            self.evaluations["acceleration"] += 1
-        a = list(d["qacc_smooth"])
-        if a != self.a:
-            self.a = a
-            self.evaluations["constraint"] += 1
-            if self.J is None:
-                d["efc_force"], d["qacc"] = np.array([]), np.array(a)
-            else:
-                J = np.reshape(self.J, (1, -1))
-                Y = np.linalg.solve(self.M, J.T)
-                d["efc_force"] = np.linalg.solve(J @ Y, -J @ a)
-                d["qacc"] = a + Y @ d["efc_force"]
-        return {**d, "evaluations": dict(self.evaluations)}
-
-    def step(self, dt):
-        v = np.array(self.v) + dt * self.d["qacc"]
-        return [np.array(self.q) + dt * v, v]
-"""
-
 
 @exercise.reference
 def reference():
-    namespace = Implementation("reference", "", GOOD).namespace()
+    namespace = Implementation("reference", "", BY_STAGES).namespace()
     return {"StagedPipeline": namespace["StagedPipeline"]}
 
 
@@ -291,24 +200,7 @@ def _stepping(label, built, state, dt):
             "runs at the new state": talk.count()[: 4 + row],
         }
 
-    number = close(1e-9, 1e-9)
-    pair = each({"q": number, "v": number})
-    return script(
-        label,
-        run,
-        compare=each(
-            {
-                "step": pair,
-                "runs after the step": same(),
-                "the same step again": pair,
-                "xpos at the old state": number,
-                "runs at the old state": same(),
-                "at the new state": each({"xpos": number, "actuator_velocity": number}),
-                "the next step": pair,
-                "runs at the new state": same(),
-            }
-        ),
-    )
+    return script(label, run, compare=each(each(close(1e-9, 1e-9))))
 
 
 def _only_step(label, built, state, dt):
@@ -317,7 +209,7 @@ def _only_step(label, built, state, dt):
         talk.forward(*state)
         return talk.step(dt)
 
-    return script(label, run, compare=each({"q": close(1e-9, 1e-9), "v": close(1e-9, 1e-9)}))
+    return script(label, run, compare=each(close(1e-9, 1e-9)))
 
 
 @exercise.part("step: semi-implicit, and the cache stays at the old instant", points=2)
@@ -333,68 +225,158 @@ def stepping():
     return cases
 
 
-_wrong = exercise.slips(GOOD)
-_CHANGED = "if before is None or not all(map(np.array_equal, before, inputs)):"
-_SOLVE_TAU = "np.linalg.solve(self.M, tau)"
+_wrong = exercise.slips(BY_STAGES)
+
+
+def _first(code: str) -> tuple[str, str]:
+    """The edit that lets `forward` run this code first."""
+    return '        self.stage("position"', code + '        self.stage("position"'
+
+
+# Caching: too little of it, too much, by the wrong inputs.
+
+_UNCHANGED = "not all(map(np.array_equal, before, inputs))"
+_ACCELERATION = '[self.cache["qfrc_actuator"], passive, applied], self.acceleration'
+_FROM_CACHE = 'self.acceleration(self.cache["qfrc_actuator"], p, t)'
 _wrong(
     "never_invalidated",
     "Your caches are never invalidated: once a stage has run, it keeps its first result whatever "
     "the inputs become. Compare the inputs with those of the last run.",
-    (_CHANGED, "if before is None:"),
+    (f"before is None or {_UNCHANGED}", "before is None"),
 )
 _wrong(
     "recomputes_all",
     "Every stage runs at every call. Keep copies of a stage's inputs and compare them by value "
     "(np.array_equal) before you run it.",
-    (_CHANGED, "if True:"),
+    (f"before is None or {_UNCHANGED}", "True"),
 )
 _wrong(
     "recomputes_all",
     "Every stage runs at every call. Compare inputs by value (np.array_equal), not by identity.",
-    (
-        "not all(map(np.array_equal, before, inputs))",
-        "not all(a is b for a, b in zip(before, inputs))",
-    ),
+    (_UNCHANGED, "not all(a is b for a, b in zip(before, inputs))"),
 )
 _wrong(
     "all_or_nothing",
     "Any change makes you run all five stages; each stage has inputs of its own.",
-    (
-        '        self.stage("position"',
-        "        inputs = [np.array(x, dtype=float) for x in (q, v, f, passive, applied)]\n"
-        '        before = self.inputs.get("all")\n'
-        "        if before is None or not all(map(np.array_equal, before, inputs)):\n"
-        "            self.inputs = {}\n"
-        '        self.inputs["all"] = inputs\n'
-        '        self.stage("position"',
-    ),
+    _first("""\
+        inputs = [np.array(x, dtype=float) for x in (q, v, f, passive, applied)]
+        before = self.inputs.get("all")
+        if before is None or not all(map(np.array_equal, before, inputs)):
+            self.inputs = {}
+        self.inputs["all"] = inputs
+"""),
 )
 _wrong(
     "later_stages_always_run",
     "A change makes you run every later stage as well, as in mj_forwardSkip. Here position, "
     "velocity and actuation depend on q, v and f alone.",
+    _first("""\
+        inputs = {"position": q, "velocity": v, "actuation": f}
+        stale = False
+        for name in self.evaluations:
+            if name in inputs and name in self.inputs:
+                stale = stale or not np.array_equal(self.inputs[name][0], inputs[name])
+            if stale:
+                self.inputs.pop(name, None)
+"""),
+)
+_wrong(
+    "velocity_in_acceleration",
+    "You run the acceleration (and the constraint) again when only `v` changed; `bias` is a "
+    "constant here.",
     (
-        '        self.stage("position"',
-        '        inputs = {"position": q, "velocity": v, "actuation": f}\n'
-        "        stale = False\n"
-        "        for name in self.evaluations:\n"
-        "            if name in inputs and name in self.inputs:\n"
-        "                stale = stale or not np.array_equal(self.inputs[name][0], inputs[name])\n"
-        "            if stale:\n"
-        "                self.inputs.pop(name, None)\n"
-        '        self.stage("position"',
+        _ACCELERATION,
+        _ACCELERATION.replace("], self.", ", v], lambda a, p, t, v: self.") + "(a, p, t)",
     ),
 )
 _wrong(
+    "force_change_missed",
+    "You do not run the acceleration again when only `f` changed: it depends on `qfrc_actuator`.",
+    (_ACCELERATION, f"[passive, applied], lambda p, t: {_FROM_CACHE}"),
+)
+_wrong(
+    "position_in_velocity",
+    "You run the velocity stage again when only `q` changed; here it depends on `v` alone.",
+    ('"velocity", [v], lambda v:', '"velocity", [v, q], lambda v, q:'),
+)
+_wrong(
+    "velocity_in_actuation",
+    "You run the actuation again when only `v` changed; here it depends on `f` alone.",
+    ('"actuation", [f], lambda f:', '"actuation", [f, v], lambda f, v:'),
+)
+_wrong(
+    "position_in_acceleration",
+    "You run the acceleration again when only `q` changed; M and bias are constants here.",
+    (
+        _ACCELERATION,
+        _ACCELERATION.replace("], self.", ", q], lambda a, p, t, q: self.") + "(a, p, t)",
+    ),
+)
+_wrong(
+    "constraint_always_runs",
+    "You run the constraint stage at every call; it depends on `qacc_smooth` alone.",
+    (
+        '        self.stage("constraint"',
+        '        self.inputs.pop("constraint", None)\n        self.stage("constraint"',
+    ),
+)
+_wrong(
+    "first_entry_compared",
+    "You compare the first entries of the inputs only; np.array_equal compares all.",
+    (_UNCHANGED, "not all(a[:1] == b[:1] for a, b in zip(before, inputs))"),
+)
+_wrong(
+    "compares_loosely",
+    "You take inputs that differ a little (np.allclose) for the same: the results are then those "
+    "of other inputs. Compare with np.array_equal.",
+    ("not all(map(np.array_equal,", "not all(map(np.allclose,"),
+)
+_wrong(
+    "force_compared",
+    "You run the acceleration again when `f` changed although `qfrc_actuator` did not: with more "
+    "actuators than dofs several `f` give one generalized force, and that is what it depends on.",
+    (_ACCELERATION, f"[f, passive, applied], lambda f, p, t: {_FROM_CACHE}"),
+)
+_wrong(
+    "shared_by_all",
+    "Your caches belong to the class: every instance of it reads the results of another. Make "
+    "them in `__init__`.",
+    ("class StagedPipeline:\n", "class StagedPipeline:\n    inputs, cache = {}, {}\n\n"),
+    ("        self.inputs = {}\n        self.cache = {}\n", ""),
+)
+_wrong(
+    "does_not_count",
+    "`evaluations` stays at zero: count each run of a stage.",
+    ("self.evaluations[name] += 1", "pass"),
+)
+_COUNTS_CALLS = (
+    "counts_calls",
+    "`evaluations` counts the calls of `forward`; it must count how often a stage really ran.",
+)
+_wrong(*_COUNTS_CALLS, ("    self.evaluations[name] += 1\n", "self.evaluations[name] += 1\n"))
+
+# The step, and what it leaves alone.
+
+_STEP = """\
+        v = self.cache["v"] + dt * self.cache["qacc"]
+        return self.cache["xpos"] + dt * v, v
+"""
+_NEW = _STEP.splitlines(keepends=True)[1]
+_REFRESHED = (
     "refreshes_on_step",
     "Your step evaluates at the new state: the cached results must stay those of the old instant "
     "until `forward` is called.",
+)
+_wrong(
+    *_REFRESHED,
     (
-        '        return self.cache["xpos"] + dt * v, v\n',
-        '        q = self.cache["xpos"] + dt * v\n'
-        '        self.stage("position", [q], lambda q: {"xpos": q.copy()})\n'
-        '        self.stage("velocity", [v], lambda v: {"v": v, "actuator_velocity": self.P @ v})\n'
-        "        return q, v\n",
+        _NEW,
+        """\
+        q = self.cache["xpos"] + dt * v
+        self.stage("position", [q], lambda q: {"xpos": q.copy()})
+        self.stage("velocity", [v], lambda v: {"v": v, "actuator_velocity": self.P @ v})
+        return q, v
+""",
     ),
 )
 _wrong(
@@ -402,20 +384,33 @@ _wrong(
     "Your step writes the new state into the cached arrays: the results of the old instant are "
     "lost, and a second step goes further. Return new arrays.",
     (
-        '        return self.cache["xpos"] + dt * v, v\n',
-        '        self.cache["v"] = v\n'
-        '        self.cache["xpos"] = self.cache["xpos"] + dt * v\n'
-        '        return self.cache["xpos"], v\n',
+        _NEW,
+        """\
+        self.cache["v"] = v
+        self.cache["xpos"] = self.cache["xpos"] + dt * v
+        return self.cache["xpos"], v
+""",
+    ),
+)
+_wrong(
+    "step_goes_further",
+    "Your step keeps the new state and starts from it the next time: it must start from the last "
+    "`forward`, however often it is called.",
+    _first("        self.q, self.v = np.array(q, dtype=float), np.array(v, dtype=float)\n"),
+    (
+        _STEP,
+        """\
+        self.v = self.v + dt * self.cache["qacc"]
+        self.q = self.q + dt * self.v
+        return self.q, self.v
+""",
     ),
 )
 _wrong(
     "explicit_step",
     "Your step moves the position with the old velocity. Semi-implicit: velocity first, then the "
     "position with the new one.",
-    (
-        'return self.cache["xpos"] + dt * v, v',
-        'return self.cache["xpos"] + dt * self.cache["v"], v',
-    ),
+    ("+ dt * v, v", '+ dt * self.cache["v"], v'),
 )
 _wrong(
     "steps_smoothly",
@@ -423,10 +418,14 @@ _wrong(
     ('dt * self.cache["qacc"]', 'dt * self.cache["qacc_smooth"]'),
 )
 _wrong(
-    "p_times_f",
-    "The generalized force of the actuators is P^T f.",
-    ("self.P.T @ f", "self.P @ f"),
+    "step_exchanged",
+    "Your step returns (v, q); (q, v) is asked for.",
+    ('self.cache["xpos"] + dt * v, v\n', 'v, self.cache["xpos"] + dt * v\n'),
 )
+
+# The forces and the row.
+
+_wrong("p_times_f", "The generalized force of the actuators is P^T f.", (".P.T @ f", ".P @ f"))
 _wrong("transposed_velocity", "The transmission velocity is P v.", ("self.P @ v", "self.P.T @ v"))
 _wrong(
     "bias_sign",
@@ -434,17 +433,13 @@ _wrong(
     ("passive - self.bias", "passive + self.bias"),
 )
 _wrong("no_bias", "The bias is missing: subtract it.", ("passive - self.bias +", "passive +"))
+for _edit in ((" + applied + actuator", " + actuator"), ("passive - self.bias", "-self.bias")):
+    _wrong("applied_forgotten", "`passive` and `applied` are forces too: add both.", _edit)
 _wrong(
-    "applied_forgotten",
-    "`passive` and `applied` are forces too: add both.",
-    (" + applied + actuator", " + actuator"),
+    "no_inertia",
+    "Solve with M: the acceleration is not the force.",
+    ("np.linalg.solve(self.M, tau)", "tau"),
 )
-_wrong(
-    "applied_forgotten",
-    "`passive` and `applied` are forces too: add both.",
-    ("tau = passive - self.bias", "tau = -self.bias"),
-)
-_wrong("no_inertia", "Solve with M: the acceleration is not the force.", (_SOLVE_TAU, "tau"))
 _wrong(
     "row_ignored",
     "Your `qacc` ignores the row: it is qacc_smooth + M^-1 J^T force.",
@@ -466,6 +461,11 @@ _wrong(
     ("y = np.linalg.solve(self.M, self.J)", "y = self.J"),
 )
 _wrong(
+    "row_without_inverse_mass",
+    "The row's force acts through M^-1: qacc = qacc_smooth + M^-1 J^T force.",
+    ("a + y * force}", "a + self.J * force}"),
+)
+_wrong(
     "force_without_shape",
     "`efc_force` has one entry for each row: shape (1,) with the row, (0,) without.",
     ("np.array([force])", "force"),
@@ -475,132 +475,13 @@ _wrong(
     "Without a row there is no force at all: `efc_force` has shape (0,), not a zero.",
     ("np.zeros(0)", "np.zeros(1)"),
 )
-_wrong(
-    "does_not_count",
-    "`evaluations` stays at zero: count each run of a stage.",
-    ("self.evaluations[name] += 1", "pass"),
-)
-_wrong(
-    "counts_calls",
-    "`evaluations` counts the calls of `forward`; it must count how often a stage really ran.",
-    (
-        "            self.evaluations[name] += 1\n",
-        "        self.evaluations[name] += 1\n",
-    ),
-)
-_wrong(
-    "velocity_in_acceleration",
-    "You run the acceleration (and the constraint) again when only `v` changed; `bias` is a "
-    "constant here.",
-    (
-        '[self.cache["qfrc_actuator"], passive, applied], self.acceleration',
-        '[self.cache["qfrc_actuator"], passive, applied, v],\n'
-        "            lambda a, p, t, v: self.acceleration(a, p, t)",
-    ),
-)
-_wrong(
-    "force_change_missed",
-    "You do not run the acceleration again when only `f` changed: it depends on `qfrc_actuator`.",
-    (
-        '[self.cache["qfrc_actuator"], passive, applied], self.acceleration',
-        "[passive, applied],\n"
-        '            lambda p, t: self.acceleration(self.cache["qfrc_actuator"], p, t)',
-    ),
-)
 
-_wrong(
-    "position_in_velocity",
-    "You run the velocity stage again when only `q` changed; here it depends on `v` alone.",
-    ('"velocity", [v], lambda v:', '"velocity", [v, q], lambda v, q:'),
-)
-_wrong(
-    "velocity_in_actuation",
-    "You run the actuation again when only `v` changed; here it depends on `f` alone.",
-    ('"actuation", [f], lambda f:', '"actuation", [f, v], lambda f, v:'),
-)
-_wrong(
-    "position_in_acceleration",
-    "You run the acceleration again when only `q` changed; M and bias are constants here.",
-    (
-        '[self.cache["qfrc_actuator"], passive, applied], self.acceleration',
-        '[self.cache["qfrc_actuator"], passive, applied, q],\n'
-        "            lambda a, p, t, q: self.acceleration(a, p, t)",
-    ),
-)
-_wrong(
-    "constraint_always_runs",
-    "You run the constraint stage at every call; it depends on `qacc_smooth` alone.",
-    (
-        '        self.stage("constraint"',
-        '        self.inputs.pop("constraint", None)\n        self.stage("constraint"',
-    ),
-)
-_wrong(
-    "first_entry_compared",
-    "You compare the first entries of the inputs only; np.array_equal compares all.",
-    (
-        "not all(map(np.array_equal, before, inputs))",
-        "not all(a[:1] == b[:1] for a, b in zip(before, inputs))",
-    ),
-)
+# What belongs to the caller.
 
-_wrong(
-    "step_goes_further",
-    "Your step keeps the new state and starts from it the next time: it must start from the last "
-    "`forward`, however often it is called.",
-    (
-        '        self.stage("position"',
-        "        self.q, self.v = np.array(q, dtype=float), np.array(v, dtype=float)\n"
-        '        self.stage("position"',
-    ),
-    (
-        '        v = self.cache["v"] + dt * self.cache["qacc"]\n'
-        '        return self.cache["xpos"] + dt * v, v\n',
-        '        self.v = self.v + dt * self.cache["qacc"]\n'
-        "        self.q = self.q + dt * self.v\n"
-        "        return self.q, self.v\n",
-    ),
-)
-_wrong(
-    "step_exchanged",
-    "Your step returns (v, q); (q, v) is asked for.",
-    ('self.cache["xpos"] + dt * v, v\n', 'v, self.cache["xpos"] + dt * v\n'),
-)
-_wrong(
-    "row_without_inverse_mass",
-    "The row's force acts through M^-1: qacc = qacc_smooth + M^-1 J^T force.",
-    ("a + y * force}", "a + self.J * force}"),
-)
-_wrong(
-    "shared_by_all",
-    "Your caches belong to the class: every instance of it reads the results of another. Make "
-    "them in `__init__`.",
-    ("class StagedPipeline:\n", "class StagedPipeline:\n    inputs, cache = {}, {}\n\n"),
-    ("        self.inputs = {}\n        self.cache = {}\n", ""),
-)
-_wrong(
-    "force_compared",
-    "You run the acceleration again when `f` changed although `qfrc_actuator` did not: with more "
-    "actuators than dofs several `f` give one generalized force, and that is what it depends on.",
-    (
-        '[self.cache["qfrc_actuator"], passive, applied], self.acceleration',
-        "[f, passive, applied],\n"
-        '            lambda f, p, t: self.acceleration(self.cache["qfrc_actuator"], p, t)',
-    ),
-)
-_wrong(
-    "compares_loosely",
-    "You take inputs that differ a little (np.allclose) for the same: the results are then those "
-    "of other inputs. Compare with np.array_equal.",
-    ("not all(map(np.array_equal,", "not all(map(np.allclose,"),
-)
 _wrong(
     "changes_inputs",
     "You change an array that was given to `forward`; work on copies.",
-    (
-        '        self.stage("position"',
-        '        passive += applied\n        applied = 0 * applied\n        self.stage("position"',
-    ),
+    _first("        passive += applied\n        applied = 0 * applied\n"),
 )
 _wrong(
     "xpos_is_the_argument",
@@ -612,17 +493,19 @@ _wrong(
     ),
 )
 
-_OTHER = exercise.slips(WRITTEN_OUT)
-_OTHER_STEP = """\
+# The same in a pipeline that is written out stage by stage.
+
+_written_out = exercise.slips(WRITTEN_OUT)
+_STEP = """\
         v = np.array(self.v) + dt * self.d["qacc"]
         return [np.array(self.q) + dt * v, v]
 """
-_OTHER(
+_written_out(
     "step_moves_the_cache",
     "Your step takes the new state over into what `forward` compares with: the results of the old "
     "instant then count as those of the new one. Return new arrays and leave the rest alone.",
     (
-        _OTHER_STEP,
+        _STEP,
         """\
         self.v = list(np.array(self.v) + dt * self.d["qacc"])
         self.q = list(np.array(self.q) + dt * np.array(self.v))
@@ -630,104 +513,29 @@ _OTHER(
 """,
     ),
 )
-_REFRESHED = (
-    "Your step evaluates at the new state: the cached results must stay those of the old instant "
-    "until `forward` is called."
-)
 for _loads in ("self.given[3], self.given[4]", "np.zeros(len(v)), np.zeros(len(v))"):
-    _OTHER(
-        "refreshes_on_step",
-        _REFRESHED,
+    _written_out(
+        *_REFRESHED,
         (
             "        q, v, f = list(q)",
             "        self.given = (q, v, f, passive, applied)\n        q, v, f = list(q)",
         ),
         (
-            _OTHER_STEP,
-            _OTHER_STEP.replace("return [", "q = ").replace(" * v, v]", " * v")
-            + f"        self.forward(q, v, self.given[2], {_loads})\n        return q, v\n",
+            "        return [np.array(self.q) + dt * v, v]\n",
+            "        q = np.array(self.q) + dt * v\n"
+            f"        self.forward(q, v, self.given[2], {_loads})\n        return q, v\n",
         ),
     )
 for _stages in (("position", "velocity"), ("position",), ("velocity", "actuation")):
-    _OTHER(
-        "counts_calls",
-        "`evaluations` counts the calls of `forward`; it must count how often a stage really ran.",
-        *(
-            (
-                f'            self.evaluations["{stage}"] += 1',
-                f'        self.evaluations["{stage}"] += 1',
-            )
-            for stage in _stages
-        ),
-    )
-_OTHER(
+    _lines = [f'self.evaluations["{stage}"] += 1' for stage in _stages]
+    _written_out(*_COUNTS_CALLS, *((f"    {line}", line) for line in _lines))
+_written_out(
     "no_array_without_row",
     "Without a row `efc_force` is an empty array, shape (0,), not None.",
     ("np.array([]), np.array(a)", "None, np.array(a)"),
 )
 
 _right = variants(exercise)
-_right("by_stages", GOOD)
+_right("by_stages", BY_STAGES)
 _right("written_out", WRITTEN_OUT)
-_right(
-    "by_bytes_and_tables",
-    """\
-from collections import Counter
-
-class StagedPipeline:
-    GRAPH = {
-        "position": (("q",), "_position"),
-        "velocity": (("v",), "_velocity"),
-        "actuation": (("f",), "_actuation"),
-        "acceleration": (("qfrc_actuator", "passive", "applied"), "_acceleration"),
-        "constraint": (("qacc_smooth",), "_constraint"),
-    }
-
-    def __init__(self, M, P, bias, J=None):
-        self._M, self._P, self._bias, self._J = np.copy(M), np.copy(P), np.copy(bias), J
-        self._seen, self._all, self._count = {}, {}, Counter()
-
-    @property
-    def evaluations(self):
-        return {stage: self._count[stage] for stage in self.GRAPH}
-
-    def forward(self, q, v, f, passive, applied):
-        given = dict(q=q, v=v, f=f, passive=passive, applied=applied)
-        self._all |= {k: np.array(x, float) for k, x in given.items()}
-        for stage, (needs, method) in self.GRAPH.items():
-            key = tuple((self._all[n] + 0.0).tobytes() for n in needs)
-            if self._seen.get(stage) != key:
-                self._seen[stage] = key
-                self._count[stage] += 1
-                getattr(self, method)()
-        names = "xpos actuator_velocity qfrc_actuator qacc_smooth efc_force qacc".split()
-        return {n: self._all[n].tolist() if n == "xpos" else self._all[n] for n in names}
-
-    def _position(self):
-        self._all["xpos"] = self._all["q"].copy()
-
-    def _velocity(self):
-        self._all["actuator_velocity"] = np.einsum("ij,j", self._P, self._all["v"])
-
-    def _actuation(self):
-        self._all["qfrc_actuator"] = np.einsum("ij,i", self._P, self._all["f"])
-
-    def _acceleration(self):
-        a = self._all
-        a["qacc_smooth"] = np.linalg.solve(
-            self._M, a["qfrc_actuator"] + a["passive"] + a["applied"] - self._bias)
-
-    def _constraint(self):
-        a = self._all
-        n = len(self._M)
-        rows = np.zeros((0, n)) if self._J is None else np.reshape(self._J, (1, n))
-        k = len(rows)
-        system = np.block([[self._M, -rows.T], [rows, np.zeros((k, k))]])
-        x = np.linalg.solve(system, np.append(self._M @ a["qacc_smooth"], np.zeros(k)))
-        a["qacc"], a["efc_force"] = x[:n], x[n:]
-
-    def step(self, dt):
-        v = self._all["v"] + dt * self._all["qacc"]
-        return self._all["q"] + dt * v, v
-""",
-)
+_right("by_bytes_and_tables", BY_TABLES)
