@@ -5,10 +5,10 @@
 #
 # Below, a camera hangs in three rings. The blue ring turns about the vertical (*yaw*), the green ring about an axis that the blue one carries (*pitch*), the orange shaft about an axis that the green one carries (*roll*). With the three sliders you can point the camera wherever you like.
 #
-# Try this. Set yaw and roll to 0 and move **pitch to 90 deg**. Now move yaw, then move roll. Look at the thick blue and at the thick orange arrow. (What `E` and the button mean comes later; the lab returns under *Break it*.)
+# Try this. Move **pitch to 90 deg**, the end of its slider. Now move yaw, then move roll. Look at the thick blue and at the thick orange arrow, and at what the camera does. (What `E` and the button mean comes later; the lab returns under *Break it*.)
 
 # %%
-# The lab of three knobs. Run the cell and play; reading its code can wait.
+# Folded: the lab of three knobs. Run the cell and play; reading its code can wait.
 import functools
 
 
@@ -38,6 +38,7 @@ class Knobs:
             "euler_rate_matrix", rates_from_mujoco, using="MuJoCo's Jacobian"
         )
         self.limit = 2.0  # rad/s, of each ring
+        self.sliders = np.zeros(3)  # what they say, rad: yaw, pitch, roll
         self.forget()
 
     def forget(self):
@@ -48,11 +49,12 @@ class Knobs:
         self.forget()
 
     def turn(self, ring):
-        """What a slider does: move one ring, and end a command that is running."""
+        """What a slider does: end a command that is running, and pose the rings as they say."""
 
         def on_change(model, data, degrees):
             self.forget()
-            data.qpos[ring] = np.deg2rad(degrees)
+            self.sliders[ring] = np.deg2rad(degrees)
+            data.qpos[:] = self.sliders
 
         return on_change
 
@@ -60,7 +62,9 @@ class Knobs:
         self.limit = value
 
     def command(self, model, data):
-        """For one second: 1 rad/s about the direction that pitch and roll cannot turn about."""
+        """From the sliders' pose, for one second: 1 rad/s about what gets lost at 90 deg."""
+        data.qpos[:] = self.sliders
+        mujoco.mj_kinematics(model, data)
         roll = data.qpos[2]
         self.rate = np.array([0.0, np.sin(roll), np.cos(roll)])
         self.goal, self.left, self.asked = data.body("camera").xquat.copy(), 1.0, 0.0
@@ -119,8 +123,8 @@ def three_knobs(pitch=0, title="Three knobs"):
         "gimbal",
         title=title,
         camera={"azimuth": 128, "elevation": -14, "distance": 1.4, "lookat": (0, 0, 0.58)},
-        note="thick arrows: yaw shaft (blue), roll shaft and camera's x (orange); thin: camera's y "
-        "(green), z (blue); purple: where the command wants the camera",
+        note="thick arrows: yaw shaft (blue), roll shaft and camera's x, where it looks (orange); "
+        "thin: camera's y (green), z (blue); purple: where the command wants the camera",
         controls=[
             slider("yaw", 0, 20, 180),
             slider("pitch", 1, pitch, 90),
@@ -133,7 +137,9 @@ def three_knobs(pitch=0, title="Three knobs"):
             Readout("matrix R", lambda model, data: data.body("camera").xmat.reshape(3, 3)),
             Readout("det E", lambda model, data: np.linalg.det(knobs.E(data)), digits=4),
             Readout(
-                "smallest s.v. of E", lambda m, data: np.linalg.svd(knobs.E(data))[1][2], digits=4
+                "smallest singular value",
+                lambda model, data: np.linalg.svd(knobs.E(data))[1][2],
+                digits=4,
             ),
             Readout("cond(E)", knobs.condition, digits=2),
             Readout("peak Euler rates", lambda model, data: knobs.asked, unit="rad/s", digits=1),
@@ -160,7 +166,7 @@ lab_knobs = three_knobs()
 lab_knobs
 
 # %% [markdown]
-# At pitch 90 deg the two arrows lie on one line. Yaw and roll now do the same thing, and there is a direction about which no knob turns the camera at once. The camera itself is perfectly free; the *three numbers* have run out. This is gimbal lock, and the question of this lesson is what to do about it.
+# At pitch 90 deg the two arrows lie on one line. Yaw and roll now turn the camera about the same line, so two knobs do the work of one, and there is a direction about which no knob can turn it. The camera itself is perfectly free; the *three numbers* have run out. This is gimbal lock, and the question of this lesson is what to do about it.
 
 # %%
 ask(
@@ -204,7 +210,7 @@ ask(
 # %% [markdown]
 # ## Mathematics
 #
-# Frames: $A$, $B$, $C$. A point has coordinates $p_A \in \mathbb{R}^3$ in frame $A$ (m). Angles are in rad unless a number says deg. $I$ is the 3 x 3 identity.
+# Frames: $A$, $B$, $C$, all right-handed. A point has coordinates $p_A \in \mathbb{R}^3$ in frame $A$ (m). Angles are in rad unless a number says deg; a positive angle turns as the fingers of the right hand curl when the thumb points along the axis. $e_x, e_y, e_z$ are the unit vectors along the axes, $R_x(\alpha)$, $R_y(\alpha)$, $R_z(\alpha)$ the turns by $\alpha$ about them, and $I$ is the 3 x 3 identity.
 #
 # ### One matrix, two readings
 # *established* (Lynch and Park, *Modern Robotics*, section 3.2). A rotation matrix $R_{AB}$ has as columns the axes of $B$, written in $A$. Its columns are unit vectors at right angles, so $R^\top R = I$, $\det R = 1$, and $R^{-1} = R^\top$.
@@ -218,32 +224,36 @@ ask(
 # *established.* $R_{AC} = R_{AB}\,R_{BC}$: the inner letters meet. Read **left to right**, each factor is a turn about the axes reached so far (*intrinsic*); read **right to left**, each is a turn about the fixed axes of $A$ (*extrinsic*). It is one product with two stories. Order matters: $R_z(90°) R_x(90°)$ and $R_x(90°) R_z(90°)$ are 120 deg apart (*our measurement*, printed under *In MuJoCo*).
 #
 # ### Axis and angle
-# *established* (Euler's theorem; Rodrigues). Every rotation is a turn by an angle $\theta$ about a unit axis $n$. With the skew matrix $K$ of $n$, which means $K v = n \times v$,
-# $$R = I + \sin\theta\, K + (1 - \cos\theta)\, K^2, \qquad K = \begin{pmatrix} 0 & -n_z & n_y \\ n_z & 0 & -n_x \\ -n_y & n_x & 0 \end{pmatrix}.$$
-# *derivation.* Split $v$ into the part along $n$, which stays, and the part across. $K v$ is the part across, turned by 90 deg; $K^2 v$ is the part across, turned by 180 deg, that is, its negative. The turned vector is $v$, plus $\sin\theta$ times the first, plus $(1 - \cos\theta)$ times the second.
+# *established* (Euler's theorem; Rodrigues). Every rotation is a turn by an angle $\alpha$ about a unit axis $n$. With the skew matrix $K$ of $n$, which means $K v = n \times v$ for every vector $v$,
+# $$R = I + \sin\alpha\, K + (1 - \cos\alpha)\, K^2, \qquad K = \begin{pmatrix} 0 & -n_z & n_y \\ n_z & 0 & -n_x \\ -n_y & n_x & 0 \end{pmatrix}.$$
+# *derivation.* Split $v$ into the part along $n$, which stays, and the part across, $v_\perp$. $K v$ is $v_\perp$ turned by 90 deg, and $K^2 v$ is $v_\perp$ turned by 180 deg, that is, $-v_\perp$. The turn takes $v_\perp$ to $\cos\alpha\, v_\perp + \sin\alpha\, K v$. So the turned vector is $v + \sin\alpha\, K v + (1 - \cos\alpha)\, K^2 v$.
 #
 # ### Unit quaternions
-# *established* (Lynch and Park, appendix B.3; MuJoCo documentation, Programming: Simulation, "Data layout"). $q = (w, u) = (\cos\tfrac\theta2,\ \sin\tfrac\theta2\, n)$, scalar part $w$ first, with $|q| = 1$. The product and the conjugate are
-# $$(w_a, u_a)(w_b, u_b) = (w_a w_b - u_a \cdot u_b,\ \ w_a u_b + w_b u_a + u_a \times u_b), \qquad \bar q = (w, -u),$$
-# and a vector turns by $(0, v') = q\,(0, v)\,\bar q$. **Half the angle**, because $q$ acts from both sides: each side does half of the turn. **Double cover**: $q$ and $-q$ give the same $v'$, since the two signs cancel. So orientations are compared by angle, $\theta = 2 \arccos |q_0 \cdot q_1|$, never number by number.
+# *established* (Lynch and Park, appendix B.3; MuJoCo documentation, Programming: Simulation, "Data layout"). $q = (w, u) = (\cos\tfrac\alpha2,\ \sin\tfrac\alpha2\, n)$ with scalar part $w$ first, vector part $u = (x, y, z)$, and $|q| = 1$. The product of two, and the conjugate $\bar q$, are
+# $$(w_a, u_a)(w_b, u_b) = (w_a w_b - u_a \cdot u_b,\ \ w_a u_b + w_b u_a + u_a \times u_b), \qquad \bar q = (w, -u).$$
+# A vector $v$ turns into $v'$ by $(0, v') = q\,(0, v)\,\bar q$. **Half the angle**, because $q$ acts from both sides: each side does half of the turn. **Double cover**: $q$ and $-q$ give the same $v'$, since the two signs cancel. So orientations are compared by angle, $\alpha = 2 \arccos |q_0 \cdot q_1|$, never number by number.
+#
+# *derivation.* Multiplied out, $v' = v + 2 w\, u \times v + 2\, u \times (u \times v)$. Its matrix is $R = I + 2 w\, U + 2\, U^2$, with $U$ the skew matrix of $u$; for $\sin\tfrac\alpha2\, n$ this is Rodrigues' formula again.
 #
 # ### From a matrix to a quaternion
-# *derivation.* $4 w^2 = 1 + \operatorname{tr} R$ gives $w$, and $R_{21} - R_{12} = 4 w x$ then gives $x$ (rows and columns counted from 0), and so on. Near 180 deg $w$ goes to zero and the division loses all digits. *established* (Shepperd, 1978): one of $w, x, y, z$ is at least $\tfrac12$ in size, and each has its own square, $4 x^2 = 1 + R_{00} - R_{11} - R_{22}$ and so on. Divide by the largest.
+# *derivation.* Read the entries of that $R$, rows and columns counted from 0. The trace, the sum of the diagonal, gives $4 w^2 = 1 + \operatorname{tr} R$; differences across the diagonal give products with $w$, $R_{21} - R_{12} = 4 w x$; sums give the others, $R_{10} + R_{01} = 4 x y$; and so on in turn. With $w$ known, divide by it. But near 180 deg $w$ goes to zero and the division loses all digits. *established* (Shepperd, 1978): one of $w, x, y, z$ is at least $\tfrac12$ in size, and each has its own square, $4 x^2 = 1 + R_{00} - R_{11} - R_{22}$ and so on. Take the largest, and divide by that.
 #
 # ### Yaw, pitch, roll and their rates
-# Intrinsic z-y'-x'': $R = R_z(\psi)\,R_y(\theta)\,R_x(\phi)$ with yaw $\psi$, pitch $\theta$, roll $\phi$. Then $R_{20} = -\sin\theta$, $\psi = \operatorname{atan2}(R_{10}, R_{00})$, $\phi = \operatorname{atan2}(R_{21}, R_{22})$.
+# Intrinsic z-y'-x'' (a prime for each turn made before): $R = R_z(\psi)\,R_y(\theta)\,R_x(\phi)$ with yaw $\psi$, pitch $\theta$, roll $\phi$. Then $R_{20} = -\sin\theta$, $\psi = \mathrm{atan2}(R_{10}, R_{00})$, $\phi = \mathrm{atan2}(R_{21}, R_{22})$. With $z$ up, a *positive* pitch tips the nose (the body's $x$) down: at 90 deg the camera of the lab looks at the floor, at -90 deg at the sky.
 #
-# *derivation.* The body's angular velocity $\omega$ (rad/s, **body frame**) is the sum of three turns about three axes. Roll turns about the body's own $x$: $(1, 0, 0)$. Pitch turns about the $y$ axis as it was before the roll: $R_x^\top e_y$. Yaw turns about the vertical: $R_x^\top R_y^\top e_z$. As columns,
+# At $\theta = \pm 90°$ these four entries are zero, and atan2 has nothing to go by. What is left of $R$ depends on one angle only, $\psi - \phi$ at +90 deg and $\psi + \phi$ at -90 deg: choose one of the two and the other follows.
+#
+# *derivation.* The body's angular velocity $\omega$ (rad/s, **body frame**) is the sum of three turns about three axes. Roll turns about the body's own $x$: $e_x$. Pitch turns about the $y$ axis as it was before the roll: $R_x(\phi)^\top e_y$. Yaw turns about the vertical: $R_x(\phi)^\top R_y(\theta)^\top e_z$. With a dot for the rate of each angle, and the three axes as columns,
 # $$\omega = E\,(\dot\phi, \dot\theta, \dot\psi)^\top, \qquad E = \begin{pmatrix} 1 & 0 & -\sin\theta \\ 0 & \cos\phi & \sin\phi \cos\theta \\ 0 & -\sin\phi & \cos\phi \cos\theta \end{pmatrix}, \qquad \det E = \cos\theta.$$
-# **Why it locks.** At $\theta = 90°$ the first and the third column are opposite: roll and yaw turn about one line. A turn about the direction $(0, \sin\phi, \cos\phi)$ is out of reach.
+# **Why it locks.** At $\theta = 90°$ the first and the third column are opposite, at -90 deg equal: roll and yaw turn about one line. A turn about the direction $(0, \sin\phi, \cos\phi)$ (body frame) is then out of reach; below we call it the *lost direction*.
 #
-# **How bad it is before.** The *singular values* of $E$ say how much it stretches a vector at most and at least. The smallest one tells how fast a body turn you still get, in the worst direction, from Euler rates of length 1 rad/s. The *condition number* is largest over smallest: how unevenly the directions are treated. *derivation:* column 2 is at right angles to the others, and columns 1 and 3 enclose the cosine $-\sin\theta$, so the singular values are $\sqrt{1 + \sin\theta}$, $1$, $\sqrt{1 - \sin\theta}$ (for $\theta \ge 0$), and
+# **How bad it is before.** Feed $E$ with Euler rates of length 1 rad/s in every direction. The largest and the smallest turn rate that come out are its largest and smallest *singular value*. A small one means that some turn of the body needs fast Euler rates: up to one over it. The *condition number*, $\operatorname{cond} E$, is largest over smallest: how unevenly the directions are treated, 1 being even. *derivation:* column 2 is at right angles to the others, and columns 1 and 3 enclose the cosine $-\sin\theta$, so the singular values are $\sqrt{1 + \sin\theta}$, $1$, $\sqrt{1 - \sin\theta}$ (for $\theta \ge 0$), and
 # $$\operatorname{cond} E = \sqrt{\frac{1 + \sin\theta}{1 - \sin\theta}} = \frac{1 + \sin\theta}{\cos\theta}.$$
 #
 # ### Blending two orientations
-# *established* (Shoemake, 1985). On the sphere of unit quaternions the shortest way between $q_0$ and $q_1$ is a great circle. With $\cos h = q_0 \cdot q_1$,
+# *established* (Shoemake, 1985). On the sphere of unit quaternions the shortest way from $q_0$ to $q_1$ is an arc of a great circle, of the angle $h$ with $\cos h = q_0 \cdot q_1$: half the angle between the two orientations. At the fraction $t$ of the way, from 0 to 1,
 # $$\operatorname{slerp}(q_0, q_1, t) = \frac{\sin((1 - t) h)}{\sin h}\, q_0 + \frac{\sin(t h)}{\sin h}\, q_1 .$$
-# It turns about one axis at constant speed. **The sign check**: if $q_0 \cdot q_1 < 0$, replace $q_1$ by $-q_1$ first. It is the same goal, but $h$ falls below 90 deg and the turn below 180 deg. Without the check a turn of 60 deg is made the other way round, through 300 deg.
+# It turns about one axis at constant speed (*slerp* is short for spherical linear interpolation). **The sign check**: if $q_0 \cdot q_1 < 0$, replace $q_1$ by $-q_1$ first. It is the same goal, but $h$ falls below 90 deg and the turn below 180 deg. Without the check a turn of 60 deg is made the other way round, through 300 deg.
 #
 # | representation | numbers | formula | bad poses | for |
 # |---|---|---|---|---|
@@ -284,16 +294,16 @@ ask(
 # MuJoCo stores `(w, x, y, z)`. Its small functions write into an array that you give as the *first* argument and return nothing. What each form is for, and who converts:
 #
 # ```text
-#   SHOW                           STORE AND BLEND                  COMPOSE, TURN VECTORS
+# SHOW, THINK                                STORE AND BLEND                    COMPOSE, TURN VECTORS
 #
-#   Euler angles  mju_euler2Quat ->                 mju_quat2Mat ->
-#                                   unit quaternion                  rotation matrix,
-#   axis, angle   mju_axisAngle2Quat -> (w,x,y,z)   <- mju_mat2Quat   9 numbers in a row
+# Euler angles (3,)  -- mju_euler2Quat ---.
+#                                          >  unit quaternion  -- mju_quat2Mat ->  rotation matrix
+# axis (3,), angle   -- mju_axisAngle2Quat'   (w, x, y, z)    <- mju_mat2Quat --  (9,), row by row
 #
-#   between quaternions:   mju_mulQuat(out, a, b)      out = a b
-#                          mju_negQuat(out, q)         the conjugate
-#                          mju_rotVecQuat(out, v, q)   turn a vector
-#                          mju_subQuat(out, a, b)      turn from b to a, (3,), frame of b
+# between quaternions:  mju_mulQuat(out, a, b)      out = a b
+#                       mju_negQuat(out, q)         the conjugate
+#                       mju_rotVecQuat(out, v, q)   v turned by q
+#                       mju_subQuat(out, a, b)      the turn from b to a: axis times angle, frame of b
 # ```
 #
 # There is no function from a quaternion back to Euler angles: MuJoCo has no use for them. `data.xquat` (4 a body) and `data.xmat` (9 a body, **flat**) hold the orientation of every body in the world; `data.xmat[i].reshape(3, 3)` makes a matrix of it.
@@ -345,8 +355,31 @@ def conventions():
 # %% [markdown]
 # ## Build it
 #
-# Fourteen small functions make a toolbox of your own, to be compared with MuJoCo and SciPy down to rounding. Everything is **by hand**: NumPy only, no `mujoco.mju_*` and no SciPy `Rotation` in your code (the checks use them). Quaternions are `(w, x, y, z)` and unit unless it says otherwise, angles in rad, matrices (3, 3). Inputs stay as they were. Lists and tuples are as good as arrays for a result.
+# Fourteen exercises make a toolbox of your own, to be compared with MuJoCo and SciPy down to rounding. Everything is **by hand**: NumPy only, no `mujoco.mju_*` and no SciPy `Rotation` in your code (the checks use them). Quaternions are `(w, x, y, z)` and unit unless it says otherwise, angles in rad, matrices (3, 3). Arguments are arrays unless it says otherwise, and stay as they were. Lists and tuples are as good as arrays for a result.
 #
+# %%
+# Folded: MuJoCo's functions with a result to return, for the checks.
+def differ(got, *mistakes):
+    """Whether `got` is none of the `mistakes`, results that are known to be wrong (to 1e-9)."""
+    return not any(
+        np.shape(got) == np.shape(wrong) and np.allclose(got, wrong, rtol=0, atol=1e-9)
+        for wrong in mistakes
+    )
+
+
+def from_mujoco(function, size, *args):
+    """What a function of MuJoCo writes into its first argument, as a new array (size,)."""
+    out = np.empty(size)
+    function(out, *args)
+    return out
+
+
+def matrix_from_mujoco(quat):
+    """The rotation matrix (3, 3) of a quaternion."""
+    return from_mujoco(mujoco.mju_quat2Mat, 9, quat).reshape(3, 3)
+
+
+# %% [markdown]
 # ### `active_passive`: one matrix, two readings
 # `rotate_active(R, p)` returns (3,): the vector `p` (3,) turned by `R`. `coordinates_in_rotated_frame(R, p)` returns (3,): the coordinates of the same vector `p` in the frame whose axes are the columns of `R`.
 
@@ -368,24 +401,25 @@ def coordinates_in_rotated_frame(R, p):
 # %% check="active_passive"
 @visible_check("active_passive")
 def check_active_passive(check):
+    def compare(label, got, right, other, sentence):
+        check.close(label, got, right) or check.true(label, differ(got, other), sentence)
+
     Rz = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
-    x = np.array([1.0, 0, 0])
-    check.close("Rz(90 deg) turns (1, 0, 0) into (0, 1, 0)", rotate_active(Rz, x), [0, 1, 0])
-    check.close(
-        "seen from the turned frame it is (0, -1, 0)",
-        coordinates_in_rotated_frame(Rz, x),
-        [0, -1, 0],
+    x, to_left, to_right = np.array([[1.0, 0, 0], [0, 1, 0], [0, -1, 0]])
+    swapped = (
+        "this is the passive reading, for the other function",
+        "this is the active reading, for the other function",
     )
+    turned, seen = rotate_active(Rz, x), coordinates_in_rotated_frame(Rz, x)
+    compare("Rz(90 deg) turns (1, 0, 0) into (0, 1, 0)", turned, to_left, to_right, swapped[0])
+    compare("seen from the turned frame it is (0, -1, 0)", seen, to_right, to_left, swapped[1])
     R = scipy.spatial.transform.Rotation.random(20, 1)
     for turn, p in zip(R, np.random.default_rng(2).normal(size=(20, 3)), strict=True):
-        check.close(
-            "rotate_active vs SciPy apply", rotate_active(turn.as_matrix(), p), turn.apply(p)
-        )
-        check.close(
-            "coordinates vs SciPy apply(inverse)",
-            coordinates_in_rotated_frame(turn.as_matrix(), p),
-            turn.apply(p, inverse=True),
-        )
+        active, passive = turn.apply(p), turn.apply(p, inverse=True)
+        turned = rotate_active(turn.as_matrix(), p)
+        seen = coordinates_in_rotated_frame(turn.as_matrix(), p)
+        compare("rotate_active vs SciPy apply", turned, active, passive, swapped[0])
+        compare("coordinates vs SciPy apply(inverse)", seen, passive, active, swapped[1])
 
 
 # %% test="active_passive"
@@ -393,7 +427,7 @@ def check_active_passive(check):
 
 # %% [markdown]
 # ### `quat_mul`: the product of two quaternions
-# `quat_mul(a, b)` returns (4,): the product `a b`. It is the composition `R(a) R(b)`. Quaternions that are not unit multiply too, and keep their length.
+# `quat_mul(a, b)` returns (4,): the product `a b`. It is the composition `R(a) R(b)`. Quaternions that are not unit multiply by the same formula; nothing is normalised.
 
 # %% solution="quat_mul"
 def quat_mul(a, b):
@@ -415,18 +449,27 @@ def quat_mul(a, b):
 # %% check="quat_mul"
 @visible_check("quat_mul")
 def check_quat_mul(check):
-    def matrix(q):
-        flat = np.empty(9)
-        mujoco.mju_quat2Mat(flat, q)
-        return flat.reshape(3, 3)
+    def product(a, b):
+        return from_mujoco(mujoco.mju_mulQuat, 4, a, b)
 
-    right = np.empty(4)
+    def compare(label, a, b):
+        got, right = quat_mul(a, b), product(a, b)
+        if check.close(label, got, right, up_to_sign=True):
+            return
+        check.true(label, differ(got, product(b, a)), "this is the product `b a`: the other order")
+        last = np.roll(product(np.roll(a, 1), np.roll(b, 1)), -1)
+        check.true(label, differ(got, last), "this takes the scalar part as the last number")
+        for i, j in np.ndindex(4, 4):
+            term = a[i] * b[j] * product(np.eye(4)[i], np.eye(4)[j])
+            names = f"`{'wxyz'[i]}` of `a` times `{'wxyz'[j]}` of `b`"
+            check.true(label, differ(got, right - 2 * term), f"{names} has the wrong sign")
+
     for a, b in np.random.default_rng(1).normal(size=(50, 2, 4)):
-        mujoco.mju_mulQuat(right, a, b)
-        check.close("quat_mul vs mju_mulQuat (not unit)", quat_mul(a, b), right, up_to_sign=True)
+        compare("quat_mul vs mju_mulQuat (not unit)", a, b)
         a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
-        product = np.asarray(quat_mul(a, b), float)
-        check.close("R(a b) vs R(a) R(b)", matrix(product), matrix(a) @ matrix(b))
+        product_matrix = matrix_from_mujoco(np.asarray(quat_mul(a, b), float))
+        both = matrix_from_mujoco(a) @ matrix_from_mujoco(b)
+        check.close("R(a b) vs R(a) R(b)", product_matrix, both)
     one = np.array([1.0, 0, 0, 0])
     check.close("the identity changes nothing", quat_mul(one, a), a, up_to_sign=True)
 
@@ -450,10 +493,8 @@ def quat_conj(q):
 # %% check="quat_conj"
 @visible_check("quat_conj")
 def check_quat_conj(check):
-    right = np.empty(4)
     for q in scipy.spatial.transform.Rotation.random(20, 1).as_quat(scalar_first=True):
-        mujoco.mju_negQuat(right, q)
-        before = q.copy()
+        right, before = from_mujoco(mujoco.mju_negQuat, 4, q), q.copy()
         check.close("quat_conj vs mju_negQuat", quat_conj(q), right)
         check.unchanged("the input is left as it was", before, q)
 
@@ -478,21 +519,23 @@ def quat_rotate(q, v):
 # %% check="quat_rotate"
 @visible_check("quat_rotate")
 def check_quat_rotate(check):
-    right = np.empty(3)
+    def compare(label, q, v, right):
+        got = quat_rotate(q, v)
+        if check.close(label, got, right):
+            return
+        back = from_mujoco(mujoco.mju_rotVecQuat, 3, v, q * [1, -1, -1, -1])
+        check.true(label, differ(got, back), "this turns backwards: conj(q) stands on the left")
+        half = from_mujoco(mujoco.mju_mulQuat, 4, q, np.array([0.0, *v]))[1:]
+        check.true(label, differ(got, half), "only one side is multiplied: conj(q) is missing")
+
     vectors = np.random.default_rng(2).normal(size=(50, 3))
-    for q, v in zip(
-        scipy.spatial.transform.Rotation.random(50, 1).as_quat(scalar_first=True),
-        vectors,
-        strict=True,
-    ):
-        mujoco.mju_rotVecQuat(right, v, q)
-        check.close("quat_rotate vs mju_rotVecQuat", quat_rotate(q, v), right)
-        check.close("-q turns the same way", quat_rotate(-q, v), right)
-    check.close(
-        "half a turn about z",
-        quat_rotate(np.array([0.0, 0, 0, 1]), np.array([1.0, 2, 3])),
-        [-1, -2, 3],
-    )
+    turns = scipy.spatial.transform.Rotation.random(50, 1).as_quat(scalar_first=True)
+    for q, v in zip(turns, vectors, strict=True):
+        right = from_mujoco(mujoco.mju_rotVecQuat, 3, v, q)
+        compare("quat_rotate vs mju_rotVecQuat", q, v, right)
+        compare("-q turns the same way", -q, v, right)
+    half_turn, v = np.array([0.0, 0, 0, 1]), np.array([1.0, 2, 3])
+    check.close("half a turn about z", quat_rotate(half_turn, v), [-1, -2, 3])
 
 
 # %% test="quat_rotate"
@@ -520,11 +563,9 @@ def quat_to_mat(q):
 # %% check="quat_to_mat"
 @visible_check("quat_to_mat")
 def check_quat_to_mat(check):
-    flat = np.empty(9)
     for q in scipy.spatial.transform.Rotation.random(50, 1).as_quat(scalar_first=True):
-        mujoco.mju_quat2Mat(flat, q)
-        check.close("quat_to_mat vs mju_quat2Mat", quat_to_mat(q), flat.reshape(3, 3))
-        check.close("-q gives the same matrix", quat_to_mat(-q), flat.reshape(3, 3))
+        check.close("quat_to_mat vs mju_quat2Mat", quat_to_mat(q), matrix_from_mujoco(q))
+        check.close("-q gives the same matrix", quat_to_mat(-q), matrix_from_mujoco(q))
 
 
 # %% test="quat_to_mat"
@@ -545,19 +586,19 @@ def axis_angle_to_quat(axis, angle):
 # %% check="axis_angle_to_quat"
 @visible_check("axis_angle_to_quat")
 def check_axis_angle_to_quat(check):
-    right, rng = np.empty(4), np.random.default_rng(1)
+    def quat(axis, angle):
+        return from_mujoco(mujoco.mju_axisAngle2Quat, 4, axis, angle)
+
+    label, rng = "axis_angle_to_quat vs mju_axisAngle2Quat", np.random.default_rng(1)
     for axis in rng.normal(size=(50, 3)):
         axis, angle = axis / np.linalg.norm(axis), rng.uniform(-10, 10)
-        mujoco.mju_axisAngle2Quat(right, axis, angle)
-        check.close(
-            "axis_angle_to_quat vs mju_axisAngle2Quat",
-            axis_angle_to_quat(axis, angle),
-            right,
-            up_to_sign=True,
-        )
-    check.close(
-        "the axis as a list", axis_angle_to_quat([0, 0, 1], np.pi), [0, 0, 0, 1], up_to_sign=True
-    )
+        got = axis_angle_to_quat(axis, angle)
+        if not check.close(label, got, quat(axis, angle), up_to_sign=True):
+            whole, degrees = quat(axis, 2 * angle), quat(axis, np.deg2rad(angle))
+            check.true(label, differ(got, whole), "the angle must be halved")
+            check.true(label, differ(got, degrees), "the angle is in rad, not in degrees")
+    got, right = axis_angle_to_quat([0, 0, 1], 1.0), quat(np.array([0.0, 0, 1]), 1.0)
+    check.close("the axis as a list", got, right, up_to_sign=True)
 
 
 # %% test="axis_angle_to_quat"
@@ -580,22 +621,20 @@ def axis_angle_to_mat(axis, angle):
 # %% check="axis_angle_to_mat"
 @visible_check("axis_angle_to_mat")
 def check_axis_angle_to_mat(check):
-    from scipy.spatial.transform import Rotation
-
     rng = np.random.default_rng(1)
     for axis in rng.normal(size=(50, 3)):
         axis = axis / np.linalg.norm(axis)
-        for label, angle in (
-            ("", rng.uniform(-4, 4)),
-            (", tiny angle", 1e-7),
-            (", 180 deg", np.pi),
-        ):
-            right = Rotation.from_rotvec(angle * axis).as_matrix()
-            check.close(
-                f"axis_angle_to_mat vs SciPy from_rotvec{label}",
-                axis_angle_to_mat(axis, angle),
-                right,
-            )
+        angles = {"": rng.uniform(-4, 4), ", tiny angle": 1e-7, ", 180 deg": np.pi}
+        for name, angle in angles.items():
+            label = f"axis_angle_to_mat vs SciPy from_rotvec{name}"
+            R = scipy.spatial.transform.Rotation.from_rotvec(angle * axis).as_matrix()
+            got = axis_angle_to_mat(axis, angle)
+            if not check.close(label, got, R) and not name:
+                K, KK = (R - R.T) / 2 / np.sin(angle), np.outer(axis, axis) - np.eye(3)
+                by_entry = R + (1 - np.cos(angle)) * (K * K - KK)
+                check.true(label, differ(got, by_entry), "K * K is entry by entry: K @ K is meant")
+                swapped = np.eye(3) + (1 - np.cos(angle)) * K + np.sin(angle) * KK
+                check.true(label, differ(got, swapped), "sin and 1 - cos are exchanged")
 
 
 # %% test="axis_angle_to_mat"
@@ -629,19 +668,18 @@ def mat_to_quat(R):
 # %% check="mat_to_quat"
 @visible_check("mat_to_quat")
 def check_mat_to_quat(check):
-    right = np.empty(4)
     for turn in scipy.spatial.transform.Rotation.random(200, 1):
-        mujoco.mju_mat2Quat(right, turn.as_matrix().ravel())
-        got = mat_to_quat(turn.as_matrix())
+        R = turn.as_matrix()
+        right, got = from_mujoco(mujoco.mju_mat2Quat, 4, R.ravel()), mat_to_quat(R)
         check.close("mat_to_quat vs mju_mat2Quat", got, right, up_to_sign=True)
         check.close("mat_to_quat vs SciPy", got, turn.as_quat(scalar_first=True), up_to_sign=True)
         check.true("w >= 0", got[0] >= -1e-12, "the scalar part is negative: return -q there")
-    for k, name in enumerate("xyz"):
-        half_turn = -np.eye(3)
-        half_turn[k, k] = 1.0
-        check.close(
-            f"180 deg about {name}", mat_to_quat(half_turn), np.eye(4)[k + 1], up_to_sign=True
-        )
+    axes = dict(zip("xyz", np.eye(3), strict=True)) | {"(1, -2, 2)": np.array([1, -2, 2]) / 3}
+    for name, n in axes.items():
+        label, got = f"180 deg about {name}", mat_to_quat(2 * np.outer(n, n) - np.eye(3))
+        if not check.close(label, got, [0, *n], up_to_sign=True):
+            no_signs = "R[2, 1] - R[1, 2] and its like are zero here: they have no sign to give"
+            check.true(label, differ(got, np.zeros(4), [0, *np.abs(n)]), no_signs)
 
 
 # %% test="mat_to_quat"
@@ -668,22 +706,26 @@ def euler_zyx_to_mat(yaw, pitch, roll):
 # %% check="euler_zyx_to_mat"
 @visible_check("euler_zyx_to_mat")
 def check_euler_zyx_to_mat(check):
-    from scipy.spatial.transform import Rotation
+    def scipy_matrix(sequence, *angles):
+        return scipy.spatial.transform.Rotation.from_euler(sequence, angles).as_matrix()
 
-    quat, flat = np.empty(4), np.empty(9)
-    for angles in np.random.default_rng(1).uniform(-np.pi, np.pi, (50, 3)):
-        mujoco.mju_euler2Quat(quat, angles, "zyx")
-        mujoco.mju_quat2Mat(flat, quat)
-        check.close(
-            'euler_zyx_to_mat vs mju_euler2Quat "zyx"',
-            euler_zyx_to_mat(*angles),
-            flat.reshape(3, 3),
-        )
-        check.close(
-            'euler_zyx_to_mat vs SciPy "ZYX"',
-            euler_zyx_to_mat(*angles),
-            Rotation.from_euler("ZYX", angles).as_matrix(),
-        )
+    for yaw, pitch, roll in np.random.default_rng(1).uniform(-np.pi, np.pi, (50, 3)):
+        mistakes = {
+            "this is the extrinsic sequence, Rx Ry Rz": scipy_matrix("zyx", yaw, pitch, roll),
+            "yaw and roll are exchanged": scipy_matrix("ZYX", roll, pitch, yaw),
+            "Ry turns the wrong way: its minus belongs below the diagonal": scipy_matrix(
+                "ZYX", yaw, -pitch, roll
+            ),
+        }
+        quat = from_mujoco(mujoco.mju_euler2Quat, 4, np.array([yaw, pitch, roll]), "zyx")
+        got = euler_zyx_to_mat(yaw, pitch, roll)
+        for label, right in (
+            ('euler_zyx_to_mat vs mju_euler2Quat "zyx"', matrix_from_mujoco(quat)),
+            ('euler_zyx_to_mat vs SciPy "ZYX"', scipy_matrix("ZYX", yaw, pitch, roll)),
+        ):
+            if not check.close(label, got, right):
+                for sentence, wrong in mistakes.items():
+                    check.true(label, differ(got, wrong), sentence)
 
 
 # %% test="euler_zyx_to_mat"
@@ -691,7 +733,7 @@ def check_euler_zyx_to_mat(check):
 
 # %% [markdown]
 # ### `mat_to_euler_zyx`: from a matrix to yaw, pitch, roll
-# `mat_to_euler_zyx(R)` returns `(yaw, pitch, roll)`, with the pitch between -90 and 90 deg. At the lock yaw and roll are not determined one by one: return *any* pair whose matrix is `R`. Rounding may lift `R[2, 0]` a hair beyond 1.
+# `mat_to_euler_zyx(R)` returns `(yaw, pitch, roll)`, with the pitch between -90 and 90 deg. At the lock, pitch ±90 deg, yaw and roll are not determined one by one: return *any* pair whose matrix is `R`. Rounding may lift `R[2, 0]` a hair beyond 1. The tests look at the lock itself and at poses 1e-3 rad or more from it.
 
 # %% solution="mat_to_euler_zyx"
 def mat_to_euler_zyx(R):
@@ -713,11 +755,13 @@ def check_mat_to_euler_zyx(check):
     for yaw, pitch, roll in rng.uniform([-3.1, -1.5, -3.1], [3.1, 1.5, 3.1], (100, 3)):
         R = Rotation.from_euler("ZYX", [yaw, pitch, roll]).as_matrix()
         check.close("round trip away from the lock (rad)", mat_to_euler_zyx(R), [yaw, pitch, roll])
-    for sine, name in ((1.0, "+90"), (-1.0, "-90"), (1.0 + 4e-16, "+90 (and a hair)")):
+    for sine, name in ((1.0, "+90"), (-1.0, "-90"), (1.0 + 4e-16, "+90 and a hair")):
         c, s = np.cos(0.4), np.sin(0.4)
         R = np.array([[0, -s, sine * c], [0, c, sine * s], [-sine, 0, 0]])
-        back = Rotation.from_euler("ZYX", mat_to_euler_zyx(R)).as_matrix()
-        check.close(f"the same matrix at pitch {name} deg", back, R)
+        label, back = f"the same matrix at pitch {name} deg", mat_to_euler_zyx(R)
+        if not check.close(label, Rotation.from_euler("ZYX", back).as_matrix(), R):
+            lost = "yaw and roll are both 0 here: arctan2(0, 0) has nothing to go by"
+            check.true(label, differ(np.take(back, [0, 2]), np.zeros(2)), lost)
 
 
 # %% test="mat_to_euler_zyx"
@@ -754,10 +798,16 @@ def check_euler_rate_matrix(check):
             W = R.T @ (ahead - behind) / (2 * h)
             columns.append([W[2, 1], W[0, 2], W[1, 0]])
         pitch, roll = angles[1:]
-        E = euler_rate_matrix(pitch, roll)
+        E, exact = euler_rate_matrix(pitch, roll), rates_from_mujoco(pitch, roll)
         check.close("euler_rate_matrix vs central differences", E, np.array(columns).T)
+        label = "euler_rate_matrix vs MuJoCo's Jacobian"
+        if not check.close(label, E, exact):
+            order = "the columns are for yaw', pitch', roll': the other order is asked for"
+            check.true(label, differ(E, exact[:, ::-1]), order)
+            world = "these are rates about the world's axes, at yaw 0, not about the body's"
+            world_axes = Rotation.from_euler("ZYX", [0, pitch, roll]).as_matrix()
+            check.true(label, differ(E, world_axes @ exact), world)
         check.close("det E vs cos(pitch)", np.linalg.det(E), np.cos(pitch))
-        check.close("euler_rate_matrix vs MuJoCo's Jacobian", E, rates_from_mujoco(pitch, roll))
 
 
 # %% test="euler_rate_matrix"
@@ -793,11 +843,19 @@ def check_slerp(check):
     def compare(label, start, turn):
         ends = Rotation.concatenate([start, start * turn])
         q0, q1 = ends.as_quat(scalar_first=True) * rng.choice([-1, 1], (2, 1))
-        right = Slerp([0, 1], ends)
+        right, v = Slerp([0, 1], ends), turn.as_rotvec()
         for t in (0.0, 0.2, 0.7, 1.0):
-            check.close(
-                label, slerp(q0, q1, t), right(t).as_quat(scalar_first=True), up_to_sign=True
-            )
+            got = slerp(q0, q1, t)
+            if not check.close(label, got, right(t).as_quat(scalar_first=True), up_to_sign=True):
+                v_long = v - 2 * np.pi * v / np.linalg.norm(v)
+                long = (start * Rotation.from_rotvec(t * v_long)).as_quat(scalar_first=True)
+                check.true(label, differ(got, long, -long), "it takes the long way round")
+                for sign in (1, -1):
+                    line = (1 - t) * q0 + sign * t * q1
+                    check.true(label, differ(got, line), "a straight line: its length is not 1")
+                    line /= np.linalg.norm(line)
+                    too_coarse = "a straight line, made unit again: it does not turn evenly"
+                    check.true(label, differ(got, line, -line), too_coarse)
 
     for start, axis in zip(
         Rotation.random(20, 1), Rotation.random(20, 2).as_matrix()[:, 0], strict=True
@@ -840,8 +898,11 @@ def check_quat_angle(check):
     for first, second in zip(Rotation.random(50, 1), Rotation.random(50, 2), strict=True):
         q0, q1 = first.as_quat(scalar_first=True), second.as_quat(scalar_first=True)
         right = (first.inv() * second).magnitude()
-        check.close("quat_angle vs SciPy magnitude", quat_angle(q0, q1), right)
-        check.close("one of them negated", quat_angle(-q0, q1), right)
+        for label, q in (("quat_angle vs SciPy magnitude", q0), ("one of them negated", -q0)):
+            got = quat_angle(q, q1)
+            if not check.close(label, got, right):
+                signed = "q and -q are one orientation: take the absolute value of the dot product"
+                check.true(label, differ(got, 2 * np.pi - right), signed)
         check.close("identical: 0, not NaN", quat_angle(q0, q0), 0.0, atol=1e-7)
 
 
@@ -888,10 +949,15 @@ def check_interp_branch(check):
             np.abs(path[-1] - path[0]) <= np.pi + 1e-12,
             "wrap all three differences into (-pi, pi]",
         )
-        other = np.pi - (np.pi - (e1 * [1, -1, 1] + np.pi - e0)) % (2 * np.pi)
-        plain = np.pi - (np.pi - (e1 - e0)) % (2 * np.pi)
-        shorter = min(np.linalg.norm(other), np.linalg.norm(plain))
-        check.close("it takes the nearer branch", np.linalg.norm(path[-1] - path[0]), shorter)
+        turns = 2 * np.pi * (np.stack(np.unravel_index(range(27), (3, 3, 3)), axis=1) - 1)
+        to_e1, to_other = (
+            np.linalg.norm(triple + turns - e0, axis=1).min()
+            for triple in (e1, e1 * [1, -1, 1] + np.pi)
+        )
+        label, length = "it takes the nearer branch", np.linalg.norm(path[-1] - path[0])
+        if not check.close(label, length, min(to_e1, to_other)):
+            farther = differ(length, max(to_e1, to_other))
+            check.true(label, farther, "it goes to the farther triple; wrap first, then compare")
 
 
 # %% test="interp_branch"
@@ -932,10 +998,12 @@ def setting():
     import platform
 
     print(
-        f"MuJoCo {mujoco.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}, Python {platform.python_version()}"
+        f"MuJoCo {mujoco.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__},",
+        f"Python {platform.python_version()}",
     )
     print(
-        f"{platform.system()} on {platform.machine()}; random numbers from fixed seeds, printed with each table"
+        f"{platform.system()} on {platform.machine()};",
+        "random numbers from fixed seeds, printed with each table",
     )
 
 
@@ -952,6 +1020,22 @@ def matrix_by_scipy(yaw, pitch, roll):
     return scipy.spatial.transform.Rotation.from_euler("ZYX", [yaw, pitch, roll]).as_matrix()
 
 
+def pairs_60_deg_apart(start_pitch_deg, pairs, seed):
+    """Starts as angles (pairs, 3) and as rotations, and turns by 60 deg (pairs, 3), body frame."""
+    rng = np.random.default_rng(seed)
+    e0 = rng.uniform(-np.pi, np.pi, (pairs, 3))  # yaw, pitch, roll
+    e0[:, 1] = np.deg2rad(start_pitch_deg)
+    axis = rng.normal(size=(pairs, 3))
+    turn = np.deg2rad(60) * axis / np.linalg.norm(axis, axis=1, keepdims=True)
+    return e0, scipy.spatial.transform.Rotation.from_euler("ZYX", e0), turn
+
+
+def straight_path(e0, e1, t):
+    """Angles (len(t), 3) on the straight line from e0 to e1, the difference wrapped."""
+    wrapped = np.pi - (np.pi - (e1 - e0)) % (2 * np.pi)
+    return e0 + np.outer(t, wrapped)
+
+
 # Your functions, or these where yours are not written yet.
 angle_between = mjcourse.lab.student("quat_angle", angle_by_mujoco, using="MuJoCo")
 matrix_of_angles = mjcourse.lab.student("euler_zyx_to_mat", matrix_by_scipy, using="SciPy")
@@ -962,6 +1046,7 @@ matrix_of_angles = mjcourse.lab.student("euler_zyx_to_mat", matrix_by_scipy, usi
 # One thousand random rotations, the largest difference of any number. Then a thousand compositions in a row: rounding adds up, and a product of matrices drifts away from a rotation.
 
 # %%
+# Folded: every conversion, a thousand times.
 @experiment
 def rounding():
     """Largest errors of the toolbox over 1000 rotations (seed 10)."""
@@ -1084,7 +1169,7 @@ def lock_pairs():
 
 # %% [markdown]
 # ### The rate map near the lock
-# First `E` itself, at roll 30 deg. Then the Euler rates which a body rate of 1 rad/s about the lost direction `(0, sin r, cos r)` needs. At 90 deg there is no solution.
+# First `E` itself, at roll `r` = 30 deg. Then the length of the Euler rates which a body rate of 1 rad/s about the lost direction `(0, sin r, cos r)` needs. At 90 deg there is no solution.
 
 # %%
 @experiment
@@ -1109,6 +1194,7 @@ def rate_table():
 
 
 # %%
+# Folded: the plot of this table.
 @experiment
 def rate_plot():
     """cond E and needed rates against the distance to 90 deg."""
@@ -1145,31 +1231,17 @@ def rate_plot():
 # `race` below does this for many pairs at once, with SciPy's vectorised rotations. It is the same computation as your `slerp` and `quat_angle`; the cell after it says how closely they agree.
 
 # %%
-def race(start_pitch_deg, pairs=300, seed=9, choose_branch=False):
+def race(start_pitch_deg, pairs=300, seed=9, path=straight_path):
     """Deviation (deg) and relative path length of Euler blending, both (pairs,)."""
     from scipy.spatial.transform import Rotation
 
-    rng = np.random.default_rng(seed)
-    e0 = rng.uniform(-np.pi, np.pi, (pairs, 3))  # yaw, pitch, roll
-    e0[:, 1] = np.deg2rad(start_pitch_deg)
-    axis = rng.normal(size=(pairs, 3))
-    turn = np.deg2rad(60) * axis / np.linalg.norm(axis, axis=1, keepdims=True)
-    start = Rotation.from_euler("ZYX", e0)
+    e0, start, turn = pairs_60_deg_apart(start_pitch_deg, pairs, seed)
     e1 = (start * Rotation.from_rotvec(turn)).as_euler("ZYX")
-
-    def wrapped(angles):
-        return np.pi - (np.pi - angles) % (2 * np.pi)
-
-    d = wrapped(e1 - e0)
-    if choose_branch:
-        other = wrapped(e1 * [1, -1, 1] + np.pi - e0)
-        nearer = np.linalg.norm(other, axis=1) < np.linalg.norm(d, axis=1)
-        d[nearer] = other[nearer]
-    t = np.linspace(0, 1, 101)[None, :, None]
-    euler = Rotation.from_euler("ZYX", (e0[:, None] + t * d[:, None]).reshape(-1, 3))
-    shortest = Rotation.from_quat(np.repeat(start.as_quat(), 101, axis=0)) * Rotation.from_rotvec(
-        (t * turn[:, None]).reshape(-1, 3)
-    )
+    t = np.linspace(0, 1, 101)
+    angles = np.concatenate([path(a, b, t) for a, b in zip(e0, e1, strict=True)])
+    euler = Rotation.from_euler("ZYX", angles)
+    turned = Rotation.from_rotvec((t[:, None] * turn[:, None]).reshape(-1, 3))
+    shortest = Rotation.from_quat(np.repeat(start.as_quat(), 101, axis=0)) * turned
     euler, shortest = (r.as_quat().reshape(pairs, 101, 4) for r in (euler, shortest))
 
     def angle(a, b):
@@ -1210,22 +1282,16 @@ def same_paths():
     """Your slerp and quat_angle on ten of these pairs, beside the table's own computation."""
     from scipy.spatial.transform import Rotation
 
-    rng = np.random.default_rng(9)
-    e0 = rng.uniform(-np.pi, np.pi, (300, 3))
-    e0[:, 1] = np.deg2rad(60)
-    axis = rng.normal(size=(300, 3))
-    turn = np.deg2rad(60) * axis / np.linalg.norm(axis, axis=1, keepdims=True)
+    e0, starts, turn = pairs_60_deg_apart(60, 300, 9)
+    times = np.linspace(0, 1, 101)
     worst = 0.0
-    for e, v, found in zip(e0[:10], turn[:10], race(60)[0][:10], strict=True):
-        start = Rotation.from_euler("ZYX", e)
+    for e, start, v, found in zip(e0[:10], starts[:10], turn[:10], race(60)[0][:10], strict=True):
         goal = start * Rotation.from_rotvec(v)
-        d = np.pi - (np.pi - (goal.as_euler("ZYX") - e)) % (2 * np.pi)
         q0, q1 = start.as_quat(scalar_first=True), goal.as_quat(scalar_first=True)
+        euler = Rotation.from_euler("ZYX", straight_path(e, goal.as_euler("ZYX"), times))
         deviation = max(
-            angle_between(
-                slerp(q0, q1, t), Rotation.from_euler("ZYX", e + t * d).as_quat(scalar_first=True)
-            )
-            for t in np.linspace(0, 1, 101)
+            angle_between(slerp(q0, q1, t), q)
+            for t, q in zip(times, euler.as_quat(scalar_first=True), strict=True)
         )
         worst = max(worst, abs(np.rad2deg(deviation) - found))
     print(f"ten pairs with your slerp and quat_angle: the deviations agree to {worst:.1e} deg")
@@ -1233,6 +1299,7 @@ def same_paths():
 
 
 # %%
+# Folded: the plot of this table, with more pitches.
 @experiment
 def deviation_plot():
     """Deviation against start pitch: median, 95th percentile, maximum (300 pairs each, seed 9)."""
@@ -1253,13 +1320,13 @@ def deviation_plot():
     plot.axhline(60, color="0.5", linewidth=0.8)
     plot.text(0, 63, "distance from start to goal", color="0.35", fontsize=9)
     plot.set_yticks(range(0, 181, 30))
-    plot.legend(frameon=False, loc="center left")
+    plot.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.0, 0.95))
     plt.show()
     return dict(zip(pitches.tolist(), found, strict=True))
 
 
 # %% [markdown]
-# Two different things happen in this table.
+# Two different things happen in the table and the plot.
 #
 # **A straight line in Euler angles is no shortest turn**, even at pitch 0, where nothing is singular: the median deviation there is a few degrees. It grows with the pitch, as $E$ gets more uneven.
 #
@@ -1280,14 +1347,14 @@ ask(
 # %%
 @experiment
 def with_branch():
-    """The same pairs at start pitch 85 deg, with the nearer branch (seed 9)."""
+    """The same pairs at start pitch 85 deg, along your naive_euler_path (seed 9)."""
     rows = {}
-    for name, choose in (("without the branch", False), ("with the branch", True)):
-        deviation, _ = race(85, choose_branch=choose)
+    paths = {"without the branch": straight_path, "with the branch": naive_euler_path}
+    for name, path in paths.items():
+        deviation, _ = race(85, path=path)
         rows[name] = (np.median(deviation), deviation.max())
-        print(
-            f"start pitch 85 deg, {name:<20} median {rows[name][0]:5.1f}, largest {rows[name][1]:6.1f} deg"
-        )
+        print(f"start pitch 85 deg, {name:<18}", end="   ")
+        print(f"median {rows[name][0]:5.1f}, largest {rows[name][1]:6.1f} deg")
     return rows
 
 
@@ -1331,9 +1398,10 @@ def sign_check():
 
 # %% [markdown]
 # ### See it: the slerp race
-# Two grippers start together and go for the same goal (the faint green one), 60 deg away. The **blue** one uses your `slerp`, the **orange** one goes straight in Euler angles. The dots are where their fingers pointed. Press *New goal* and Play; try start pitches of 0, 60 and 85 deg. *A goal over the top* picks a goal with the jump of the table (it needs a start pitch above 30 deg): the orange gripper goes nearly all the way round.
+# Two grippers start together and go for the same goal (the faint green one), 60 deg away. The **blue** one uses your `slerp`, the **orange** one goes straight in Euler angles. The dots are where their fingers pointed. Press *New goal 60 deg away*, which also starts the race; try start pitches of 0, 60 and 85 deg. *A goal over the top* picks a goal with the jump of the table (it needs a start pitch above 30 deg): the orange gripper goes nearly all the way round. With *nearer Euler branch* it follows your `naive_euler_path`, and the jump is gone.
 
 # %%
+# Folded: the slerp race. Run the cell and play; reading its code can wait.
 def slerp_by_scipy(q0, q1, t):
     from scipy.spatial.transform import Rotation, Slerp
 
@@ -1350,6 +1418,9 @@ class Race:
     def __init__(self, pitch_deg, sign_check):
         self.slerp = mjcourse.lab.student("slerp", slerp_by_scipy, using="SciPy")
         self.angle = mjcourse.lab.student("quat_angle", angle_by_mujoco, using="MuJoCo")
+        self.nearer = mjcourse.lab.student(
+            "naive_euler_path", straight_path, using="the plain straight line"
+        )
         self.pitch_deg, self.sign_check, self.branch = pitch_deg, sign_check, False
         self.rng = np.random.default_rng(3)
         self.draw_goal()
@@ -1383,11 +1454,9 @@ class Race:
         from scipy.spatial.transform import Rotation
 
         way = self.slerp if self.sign_check else slerp_without_check
-        d = np.pi - (np.pi - (self.e1 - self.e0)) % (2 * np.pi)
-        if self.branch:
-            other = np.pi - (np.pi - (self.e1 * [1, -1, 1] + np.pi - self.e0)) % (2 * np.pi)
-            d = min(d, other, key=np.linalg.norm)
-        blended = Rotation.from_euler("ZYX", self.e0 + t * d).as_quat(scalar_first=True)
+        path = self.nearer if self.branch else straight_path
+        angles = np.asarray(path(self.e0, self.e1, [t]))[0]
+        blended = Rotation.from_euler("ZYX", angles).as_quat(scalar_first=True)
         return np.array([way(self.q0, self.q1, t), blended])
 
     def deviation(self):
@@ -1504,7 +1573,7 @@ def slerp_race(pitch=60, sign_check=True, title="The slerp race"):
             StripChart(
                 "deviation of orange from blue",
                 {"angle": lambda model, data: state.deviation()},
-                window=4.5,
+                window=10.0,
                 limits=(0, 185),
                 unit="deg",
             )
@@ -1512,7 +1581,7 @@ def slerp_race(pitch=60, sign_check=True, title="The slerp race"):
         step=state.step,
         reset=state.reset,
         draw=state.draw,
-        student=("slerp", "quat_angle"),
+        student=("slerp", "quat_angle", "naive_euler_path"),
     )
 
 
@@ -1529,7 +1598,7 @@ lab_no_check = slerp_race(pitch=0, sign_check=False, title="The slerp race witho
 lab_no_check
 
 # %% [markdown]
-# **One degree before the lock.** The three knobs start at pitch 89 deg. Press the button: it asks for a turn of 1 rad/s about the lost direction, for one second, and the rings do what their rate limit allows. Compare the goal (the purple ghost) with the camera. Then raise the rate limit until the camera keeps up, and read how fast the rings had to be. Set the pitch to 60 deg and do it again.
+# **One degree before the lock.** The three knobs start at pitch 89 deg. Press the button: it asks for a turn of 1 rad/s about the lost direction, for one second, and the rings do what their rate limit allows. Compare the goal (the purple ghost) with the camera. Then raise the rate limit and press it again, until the camera keeps up, and read how fast the rings had to be. Set the pitch to 60 deg and do it once more.
 
 # %%
 lab_lock = three_knobs(pitch=89, title="Three knobs at 89 deg")
@@ -1542,7 +1611,7 @@ lab_lock
 # |---|---|---|
 # | Small angles look right, large ones are wild; no error anywhere | The letter case of a sequence: `"zyx"` is intrinsic in MuJoCo and extrinsic in SciPy; roll-pitch-yaw of a URDF is `"XYZ"` in MJCF | Convert one rotation that you know, with all three angles different from zero. Write `intrinsic` or `extrinsic` beside every sequence |
 # | `matmul` complains about shape (9,), or a product of "matrices" gives numbers that mean nothing | A flat `xmat` used as a matrix: MuJoCo stores nine numbers, row by row | `data.xmat[i].reshape(3, 3)`; `.ravel()` on the way in |
-# | A tracker reports an error of 2 for two equal poses; a loss jumps between frames | Quaternions compared number by number: `q` and `-q` are one rotation | Compare by angle, `2 arctan2` or `2 arccos(abs(q0 @ q1))`; flip signs along a log so that neighbours have a positive dot product |
+# | A tracker reports an error of 2 for two equal poses; a loss jumps between frames | Quaternions compared number by number: `q` and `-q` are one rotation | Compare by angle, `2 arctan2` or `2 arccos(abs(q0 @ q1))`; along a log, flip signs so that neighbours have a positive dot product |
 # | A gripper swings through 300 deg for a small correction | An interpolation that takes the long way: no sign check | `if q0 @ q1 < 0: q1 = -q1`, before every blend |
 # | A policy or a teleoperated arm behaves well until the tool points straight up or down, then jerks | An interface that speaks roll-pitch-yaw: actions, labels or set-points in Euler angles, near their lock | Command rotation vectors relative to the present pose, quaternions, or two columns of the matrix; show Euler angles to people only |
 # | An orientation is wrong by a mirror image or by an odd angle after loading a data set | The scalar part last instead of first | Look at the identity: `(1, 0, 0, 0)` or `(0, 0, 0, 1)`? SciPy: `scalar_first=True` |
@@ -1557,7 +1626,7 @@ lab_lock
 #    - `"b"` the body has seven degrees of freedom and one of them cannot be driven;
 #    - `"c"` no three numbers describe every orientation without a bad pose, so four of fixed length are stored, while the possible angular velocities at a pose are a plain 3-vector;
 #    - `"d"` an angular velocity is the derivative of the quaternion with `w` left out.
-# 2. `cond_at_80_deg`: what is the condition number of `E` at pitch 80 deg (two decimals)? Is 80 deg safe?
+# 2. `cond_at_80_deg`: is a pitch of 80 deg safe for a controller that commands Euler rates? Give the condition number of `E` there, to two decimals, and judge.
 # 3. `letter_case`: between MuJoCo's and SciPy's `"zyx"`, what flips?
 #    - `"a"` the order of the components, scalar first or last;
 #    - `"b"` whether lower case means intrinsic or extrinsic;
