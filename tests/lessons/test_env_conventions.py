@@ -213,8 +213,8 @@ def _(names, env):
     assert low.data.geom("arm_floor").xpos[2] == pytest.approx(-0.3)
     assert low.data.body("arm_base").xpos[2] == pytest.approx(0.2)
     picture = mujoco.MjvScene(low.model, maxgeom=4)
-    tip, end = low.data.site("arm_tcp").xpos, low.data.site("arm_tcp").xpos + [0, 0, 0.1]
-    arrow(picture, tip, end, 0.01, (1, 0, 0, 1))
+    tip = low.data.site("arm_tcp").xpos
+    arrow(picture, tip, tip + 0.1, 0.01, (1, 0, 0, 1))
     assert picture.geoms[0].pos == pytest.approx(tip, abs=1e-6)
 
 

@@ -297,6 +297,13 @@ slip(
     (_MISSING, ""),
     (" if name else -1", ""),
 )
+for _unknown in ("j < 0", "name and j < 0"):
+    slip(
+        "missing_name_raises",
+        "A name that the new model lacks ends it with an error. An object was removed, which is "
+        "nothing unusual: skip the name and go on.",
+        (_MISSING, f"        if {_unknown}:\n            raise KeyError(name)\n{_MISSING}"),
+    )
 _STOPS = "stops_at_a_missing_name"
 slip(
     _STOPS,
@@ -310,7 +317,12 @@ for _stop in ("break", "return mujoco.mj_forward(new_model, new_data)", "return"
         "that too): everything after it is left behind. Skip that name and go on.",
         (_MISSING, _MISSING.replace("continue", _stop)),
     )
-for _match in ("new.startswith(name)", "name.split('_')[0] == new.split('_')[0]"):
+for _match in (
+    "new.startswith(name)",
+    "name.startswith(new)",
+    "name.split('_')[0] == new.split('_')[0]",
+    "name.split('_')[-1] == new.split('_')[-1]",
+):
     _name_of = (
         "next((k for k in range(new_model.{0}) for new in [new_model.{1}(k).name]"
         f" if name and new and {_match}), -1)"
@@ -335,6 +347,19 @@ slip(
     "no slide's metre: compare `jnt_type` first.",
     (_TYPE, ""),
     (_SIZES, f"np.minimum({_SIZES}, {_SIZES.replace('kind', 'new_model.jnt_type[j]')})"),
+)
+slip(
+    "ignores_the_type",
+    "A joint of the same name but of another type is carried wherever the assignment does not "
+    "fail. A hinge's angle is no slide's metre: compare `jnt_type` first.",
+    (_TYPE, ""),
+    (
+        _QPOS + _QVEL,
+        "        try:\n"
+        "            new_data.joint(name).qpos[:] = old_data.joint(name).qpos\n"
+        "            new_data.joint(name).qvel[:] = old_data.joint(name).qvel\n"
+        "        except ValueError:\n            pass\n",
+    ),
 )
 slip(
     "compares_sizes_not_types",

@@ -316,7 +316,7 @@ slip(
     "The parent's position is changed by `+=` inside your function: work on a copy.",
     (
         f"pos = {_POS}",
-        "pos = np.asarray(pp)\n    pos += P.apply(cp).astype(pos.dtype)",
+        "pos = np.asarray(pp, float)\n    pos += P.apply(cp)",
     ),
 )
 

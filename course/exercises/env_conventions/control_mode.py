@@ -352,13 +352,13 @@ slip(
     "write commands and bits only.",
     (_EVERY, f"    data.qvel[:] = 0\n{_EVERY}"),
 )
-for _before, _after in (("    mujoco.mj_resetData(model, data)\n", ""), ("", None)):
+_RESET = "    mujoco.mj_resetData(model, data)\n"
+for _edit in ((_EVERY, _RESET + _EVERY), (_TORQUE, _TORQUE + _RESET)):
     slip(
         "resets",
         "The data is reset at the switch: the arm is back in its zero pose, and the time at 0. "
         "Write commands and bits only.",
-        (_EVERY, _before + _EVERY),
-        *([] if _after == "" else [(_TORQUE, _TORQUE + "    mujoco.mj_resetData(model, data)\n")]),
+        _edit,
     )
 slip(
     "takes_a_step",

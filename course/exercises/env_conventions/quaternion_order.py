@@ -90,208 +90,112 @@ def contract():
     ]
 
 
-@exercise.misconception(
+# Misconceptions: one right cell with something changed.
+slip = exercise.slips(
+    """\
+def wxyz_from_xyzw(quat):
+    return np.roll(np.asarray(quat, float), 1, axis=-1)
+
+
+def xyzw_from_wxyz(quat):
+    return np.roll(np.asarray(quat, float), -1, axis=-1)
+"""
+)
+
+_IN, _OUT = (f"np.roll(np.asarray(quat, float), {places}, axis=-1)" for places in (1, -1))
+_ARRAY = "np.asarray(quat, float)"
+
+# The order
+slip(
+    "rolls_the_wrong_way",
     "The two functions are exchanged: the roll goes the wrong way. From (x, y, z, w) to "
-    "(w, x, y, z) the last entry moves to the front."
+    "(w, x, y, z) the last entry moves to the front.",
+    (" 1, axis", " 0 - 1, axis"),
+    (" -1, axis", " 1, axis"),
 )
-def rolls_the_wrong_way():
-    def wxyz_from_xyzw(quat):
-        return np.roll(np.asarray(quat, float), -1, axis=-1)
-
-    def xyzw_from_wxyz(quat):
-        return np.roll(np.asarray(quat, float), 1, axis=-1)
-
-
-@exercise.misconception(
-    "Both functions roll the same way. They are inverses: one moves the last entry to the front, "
-    "the other moves the first to the end."
-)
-def same_roll_twice():
-    def wxyz_from_xyzw(quat):
-        return np.roll(np.asarray(quat, float), 1, axis=-1)
-
-    def xyzw_from_wxyz(quat):
-        return np.roll(np.asarray(quat, float), 1, axis=-1)
-
-
-@exercise.misconception(
-    "Both functions roll the same way. They are inverses: one moves the last entry to the front, "
-    "the other moves the first to the end.",
-    id="same_roll_twice",
-)
-def same_roll_back():
-    def wxyz_from_xyzw(quat):
-        return np.roll(np.asarray(quat, float), -1, axis=-1)
-
-    def xyzw_from_wxyz(quat):
-        return np.roll(np.asarray(quat, float), -1, axis=-1)
-
-
-@exercise.misconception(
+for _same in ((" -1, axis", " 1, axis"), (" 1, axis", " -1, axis")):
+    slip(
+        "same_roll_twice",
+        "Both functions roll the same way. They are inverses: one moves the last entry to the "
+        "front, the other moves the first to the end.",
+        _same,
+    )
+slip(
+    "reverses_all_four",
     "All four entries are reversed: that also exchanges x and z. Only the scalar changes its "
-    "place; x, y, z keep their order."
+    "place; x, y, z keep their order.",
+    *((way, f"{_ARRAY}[..., ::-1].copy()") for way in (_IN, _OUT)),
 )
-def reverses_all_four():
-    def wxyz_from_xyzw(quat):
-        return np.asarray(quat, float)[..., ::-1].copy()
-
-    def xyzw_from_wxyz(quat):
-        return np.asarray(quat, float)[..., ::-1].copy()
-
-
-@exercise.misconception(
+slip(
+    "swaps_the_ends",
     "The first and the last entry are exchanged, which puts x, y, z in the order (y, z, x) or "
-    "(z, x, y). The scalar moves; the other three keep their order."
+    "(z, x, y). The scalar moves; the other three keep their order.",
+    *((way, f"{_ARRAY}[..., [3, 1, 2, 0]]") for way in (_IN, _OUT)),
 )
-def swaps_the_ends():
-    def wxyz_from_xyzw(quat):
-        return np.asarray(quat, float)[..., [3, 1, 2, 0]]
-
-    def xyzw_from_wxyz(quat):
-        return np.asarray(quat, float)[..., [3, 1, 2, 0]]
-
-
-@exercise.misconception("The order is not changed at all: what comes in goes out.")
-def changes_nothing():
-    def wxyz_from_xyzw(quat):
-        return np.array(quat, float)
-
-    def xyzw_from_wxyz(quat):
-        return np.array(quat, float)
-
-
-@exercise.misconception(
-    "This works for a single quaternion only. The entries lie along the last axis: index with "
-    "`quat[..., i]`, or roll along `axis=-1`, and any batch works."
+slip(
+    "changes_nothing",
+    "The order is not changed at all: what comes in goes out.",
+    *((way, "np.array(quat, float)") for way in (_IN, _OUT)),
 )
-def only_one_dimension():
-    def wxyz_from_xyzw(quat):
-        return np.array([quat[3], quat[0], quat[1], quat[2]], float)
-
-    def xyzw_from_wxyz(quat):
-        return np.array([quat[1], quat[2], quat[3], quat[0]], float)
-
-
-@exercise.misconception(
-    "This works for a single quaternion only. The entries lie along the last axis: index with "
-    "`quat[..., i]`, or roll along `axis=-1`, and any batch works.",
-    id="only_one_dimension",
-)
-def unpacks():
-    def wxyz_from_xyzw(quat):
-        x, y, z, w = quat
-        return np.array([w, x, y, z], float)
-
-    def xyzw_from_wxyz(quat):
-        w, x, y, z = quat
-        return np.array([x, y, z, w], float)
-
-
-@exercise.misconception(
-    "This works for a single quaternion only. The entries lie along the last axis: index with "
-    "`quat[..., i]`, or roll along `axis=-1`, and any batch works.",
-    id="only_one_dimension",
-)
-def rolls_everything():
-    def wxyz_from_xyzw(quat):
-        return np.roll(np.asarray(quat, float), 1)
-
-    def xyzw_from_wxyz(quat):
-        return np.roll(np.asarray(quat, float), -1)
-
-
-@exercise.misconception(
-    "This works for a single quaternion only. The entries lie along the last axis: index with "
-    "`quat[..., i]`, or roll along `axis=-1`, and any batch works.",
-    id="only_one_dimension",
-)
-def rolls_first_axis():
-    def wxyz_from_xyzw(quat):
-        return np.roll(np.asarray(quat, float), 1, axis=0)
-
-    def xyzw_from_wxyz(quat):
-        return np.roll(np.asarray(quat, float), -1, axis=0)
-
-
-@exercise.misconception(
-    "This works for a single quaternion only. The entries lie along the last axis: index with "
-    "`quat[..., i]`, or roll along `axis=-1`, and any batch works.",
-    id="only_one_dimension",
-)
-def indexes_first_axis():
-    def wxyz_from_xyzw(quat):
-        return np.asarray(quat, float)[[3, 0, 1, 2]]
-
-    def xyzw_from_wxyz(quat):
-        return np.asarray(quat, float)[[1, 2, 3, 0]]
-
-
-@exercise.misconception(
-    "This handles a list of quaternions but not one of more axes: `quat[..., i]` works for any "
-    "number of leading axes."
-)
-def up_to_two_dimensions():
-    def wxyz_from_xyzw(quat):
-        quat = np.asarray(quat, float)
-        if quat.ndim == 1:
-            return quat[[3, 0, 1, 2]]
-        return quat[:, [3, 0, 1, 2]]
-
-    def xyzw_from_wxyz(quat):
-        quat = np.asarray(quat, float)
-        if quat.ndim == 1:
-            return quat[[1, 2, 3, 0]]
-        return quat[:, [1, 2, 3, 0]]
-
-
-@exercise.misconception(
-    "This fails on a list or tuple: turn the argument into an array with `np.asarray` first."
-)
-def arrays_only():
-    def wxyz_from_xyzw(quat):
-        return quat[..., [3, 0, 1, 2]]
-
-    def xyzw_from_wxyz(quat):
-        return quat[..., [1, 2, 3, 0]]
-
-
-@exercise.misconception(
-    "The order is right, but the vector part changes its sign: that is the conjugate, the inverse "
-    "rotation."
-)
-def conjugates():
-    def wxyz_from_xyzw(quat):
-        return np.asarray(quat, float)[..., [3, 0, 1, 2]] * [1, -1, -1, -1]
-
-    def xyzw_from_wxyz(quat):
-        return np.asarray(quat, float)[..., [1, 2, 3, 0]] * [-1, -1, -1, 1]
-
-
-@exercise.misconception(
-    "The entries are moved inside the argument: the caller's quaternion changes too. Return a copy."
-)
-def works_in_place():
-    def wxyz_from_xyzw(quat):
-        quat = np.asarray(quat)
-        quat[...] = np.roll(quat, 1, axis=-1)
-        return quat
-
-    def xyzw_from_wxyz(quat):
-        quat = np.asarray(quat)
-        quat[...] = np.roll(quat, -1, axis=-1)
-        return quat
-
-
-@exercise.misconception(
+slip(
+    "one_direction_only",
     "One of the two directions is missing or returns its argument; both are needed: one for what "
-    "goes in, one for what comes out."
+    "goes in, one for what comes out.",
+    (_OUT, "np.array(quat, float)"),
 )
-def one_direction_only():
-    def wxyz_from_xyzw(quat):
-        return np.roll(np.asarray(quat, float), 1, axis=-1)
+slip(
+    "conjugates",
+    "The order is right, but the vector part changes its sign: that is the conjugate, the inverse "
+    "rotation.",
+    *((_IN, f"{_IN} * [1, -1, -1, -1]"), (_OUT, f"{_OUT} * [-1, -1, -1, 1]")),
+)
 
-    def xyzw_from_wxyz(quat):
-        return np.array(quat, float)
+# Batches
+_ONE = (
+    "only_one_dimension",
+    "This works for a single quaternion only. The entries lie along the last axis: index with "
+    "`quat[..., i]`, or roll along `axis=-1`, and any batch works.",
+)
+slip(
+    *_ONE,
+    (_IN, "np.array([quat[i] for i in (3, 0, 1, 2)], float)"),
+    (_OUT, "np.array([quat[i] for i in (1, 2, 3, 0)], float)"),
+)
+slip(
+    *_ONE,
+    (f"return {_IN}", "x, y, z, w = quat\n    return np.array([w, x, y, z], float)"),
+    (f"return {_OUT}", "w, x, y, z = quat\n    return np.array([x, y, z, w], float)"),
+)
+slip(*_ONE, (", axis=-1", ""))
+slip(*_ONE, ("axis=-1", "axis=0"))
+slip(*_ONE, (_IN, f"{_ARRAY}[[3, 0, 1, 2]]"), (_OUT, f"{_ARRAY}[[1, 2, 3, 0]]"))
+_TO_TWO = f"{_ARRAY}[{{0}}] if np.ndim(quat) == 1 else {_ARRAY}[:, {{0}}]"
+slip(
+    "up_to_two_dimensions",
+    "This handles a list of quaternions but not one of more axes: `quat[..., i]` works for any "
+    "number of leading axes.",
+    *((_IN, _TO_TWO.format([3, 0, 1, 2])), (_OUT, _TO_TWO.format([1, 2, 3, 0]))),
+)
+
+# What comes in
+slip(
+    "arrays_only",
+    "This fails on a list or tuple: turn the argument into an array with `np.asarray` first.",
+    *((_IN, "quat[..., [3, 0, 1, 2]]"), (_OUT, "quat[..., [1, 2, 3, 0]]")),
+)
+slip(
+    "works_in_place",
+    "The entries are moved inside the argument: the caller's quaternion changes too. Return a "
+    "copy.",
+    *(
+        (
+            f"return np.roll({_ARRAY}, {places}, axis=-1)",
+            "quat = np.asarray(quat)\n"
+            f"    quat[...] = np.roll(quat, {places}, axis=-1)\n    return quat",
+        )
+        for places in (1, -1)
+    ),
+)
 
 
 @exercise.variant("np.roll along the last axis")

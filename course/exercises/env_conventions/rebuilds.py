@@ -19,7 +19,7 @@ _MOTORS = f"""<motor name="m_one" joint="one" gear="3"/>{_SERVO}
 <motor name="m_three" joint="three"/>"""
 _REORDERED = f"""<motor name="m_three" joint="three"/><motor name="new" joint="two" gear="5"/>
 {_SERVO}<motor name="m_one" joint="one" gear="3"/>"""
-_FILTERED = """<motor name="m_two" joint="two"/>
+_FILTERED = """<motor name="m_one" joint="one"/>
 <general name="slow_one" joint="one" dyntype="filter" dynprm="0.2"/>
 <general name="slow_three" joint="three" dyntype="{}"/>"""
 _ONE, _NONE, _TWO = (
@@ -55,7 +55,7 @@ _SCENES = {
     "box, arm": _scene(_MOTORS, _BOX),
     "lid, box, arm": _scene(_MOTORS, _LID + _BOX),
     "arm, box": _scene(_MOTORS, "", _BOX),
-    "reordered": _scene(_REORDERED, _LID, _BOX),
+    "reordered": _scene(_REORDERED, _BOX, _LID),
     "joint two is a slide, box a hinge": _scene(
         _MOTORS, _body(_HINGE, 1, "box"), two='type="slide" axis="0 1 0"'
     ),

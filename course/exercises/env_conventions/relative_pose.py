@@ -222,14 +222,20 @@ slip(
     "The base is ignored: your result is the body's pose in the world.",
     *((_POS, "t.xpos.copy()"), (_QUAT, "T")),
 )
-for _id, _base, _text in (
-    (
-        "one_base_for_all",
-        1,
-        "The base is always body 1 in your result; `base` says which body it is.",
-    ),
-):
-    slip(_id, _text, ("    B =", f"    b = data.body({_base})\n    B ="))
+slip(
+    "one_base_for_all",
+    "The base is always body 1 in your result; `base` says which body it is.",
+    ("    B =", "    b = data.body(1)\n    B ="),
+)
+_RELATIVE = ("model.body(body).parentid", "model.body(body).rootid")
+for _base in ('"base"', *(f"int({id}[0])" for id in _RELATIVE)):
+    for _edit in ("data.body({})", "(data.body(base), data.body({}))[1]"):  # unknown names refused
+        slip(
+            "one_base_for_all",
+            "`base` has no effect: the body is always seen from the arm's base, from its parent or "
+            "from the root of its tree. `base` says which body to look from.",
+            ("data.body(base)", _edit.format(_base)),
+        )
 slip(
     "nothing_turned",
     "Neither half is brought into the base's frame: the position is a difference along the world's "

@@ -150,6 +150,37 @@ def _modes(bits: int) -> mujoco.MjModel:
     return model
 
 
+_MOTORS = """
+<mujoco>
+  <compiler angle="radian" autolimits="true"/>
+  <option gravity="0 0 0"><flag contact="disable"/></option>
+  <worldbody>
+    <body name="parcel" pos="0 0 2"><freejoint name="parcel"/><geom size="0.1"/></body>
+    <body name="a"><joint name="a" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="b"><joint name="b" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="c"><joint name="c" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="d"><joint name="d" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="e"><joint name="e" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+    <body name="f"><joint name="f" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
+  </worldbody>
+  <actuator>
+    <motor name="free_range" joint="e" gear="4"/>
+    <motor name="geared" joint="c" gear="4" ctrlrange="-3 3"/>
+    <motor name="reversed" joint="a" gear="-2" ctrlrange="-1.5 4"/>
+    <motor name="direct" joint="d" ctrlrange="-2 5"/>
+    <motor name="weak" joint="b" gear="8" ctrlrange="-2 2" forcerange="-0.5 0.5"/>
+    <motor name="ignored_range" joint="f" gear="-0.5" ctrllimited="false" ctrlrange="-1 1"/>
+  </actuator>
+</mujoco>
+"""
+
+
+@functools.cache
+def motors() -> mujoco.MjModel:
+    """Six hinges, each with a motor; the motors are declared in another order than the hinges."""
+    return mujoco.MjModel.from_xml_string(_MOTORS)
+
+
 def torque_rig(joints: list[dict[str, str]], order: list[int] | None = None) -> mujoco.MjModel:
     """Hinges side by side, each with a servo in group 0 and a motor in group 2.
 

@@ -111,28 +111,14 @@ def contract():
     return [
         _at_com(660, "tool", unchanged=True),
         _at_com(661, "parcel", unchanged=True),
-        call(
-            "wrench_at_com",
-            rigs.arm(),
-            rigs.moving(662),
-            "hand",
-            np.ones(3),
-            np.ones(3),
-            np.ones(3),
-            label="an unknown body",
-            raises="KeyError",
-        ),
-        call(
-            "apply_wrench",
-            rigs.arm(),
-            rigs.moving(663),
-            "hand",
-            np.ones(3),
-            np.ones(3),
-            np.ones(3),
-            label="an unknown body",
-            raises="KeyError",
-            unchanged=True,
+        *(
+            call(
+                *(function, rigs.arm(), rigs.moving(662), "hand", *np.ones((3, 3))),
+                label="an unknown body",
+                raises="KeyError",
+                unchanged=True,
+            )
+            for function in exercise.provides
         ),
         _apply(664, "wrist"),
     ]

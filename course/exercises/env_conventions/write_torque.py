@@ -2,44 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-
 import mujoco
 import numpy as np
 
 from course.exercises import Exercise, call, close, each, same, script
+from course.exercises.env_conventions import rigs
 
 exercise = Exercise("write_torque", points=4, provides=("write_torque",))
 
-_RIG = """
-<mujoco>
-  <compiler angle="radian" autolimits="true"/>
-  <option gravity="0 0 0"><flag contact="disable"/></option>
-  <worldbody>
-    <body name="parcel" pos="0 0 2"><freejoint name="parcel"/><geom size="0.1"/></body>
-    <body name="a"><joint name="a" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
-    <body name="b"><joint name="b" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
-    <body name="c"><joint name="c" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
-    <body name="d"><joint name="d" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
-    <body name="e"><joint name="e" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
-    <body name="f"><joint name="f" axis="0 1 0" armature="1"/><geom size="0.1"/></body>
-  </worldbody>
-  <actuator>
-    <motor name="free_range" joint="e" gear="4"/>
-    <motor name="geared" joint="c" gear="4" ctrlrange="-3 3"/>
-    <motor name="reversed" joint="a" gear="-2" ctrlrange="-1.5 4"/>
-    <motor name="direct" joint="d" ctrlrange="-2 5"/>
-    <motor name="weak" joint="b" gear="8" ctrlrange="-2 2" forcerange="-0.5 0.5"/>
-    <motor name="ignored_range" joint="f" gear="-0.5" ctrllimited="false" ctrlrange="-1 1"/>
-  </actuator>
-</mujoco>
-"""
-
-
-@functools.cache
-def rig() -> mujoco.MjModel:
-    """Six hinges, each with a motor; the motors are declared in another order than the hinges."""
-    return mujoco.MjModel.from_xml_string(_RIG)
+rig = rigs.motors
 
 
 def _data(seed: int) -> mujoco.MjData:
@@ -406,17 +377,22 @@ slip(
     (_WRITE, _WRITE.replace("[i]", "[:]")),
 )
 _AT_THE_JOINT = "data.qfrc_applied[model.jnt_dofadr[model.actuator_trnid[i, 0]]]"
-for _force in ("torque", _WANTED, "np.clip(wanted, low, high) * model.actuator_gear[i, 0]"):
-    for _flag in (_OUTSIDE[1], "False"):
-        for _assigned in ("=", "+="):
-            slip(
-                "applies_a_joint_force",
-                "The torque is applied as `qfrc_applied`, past the actuator and its limits, and "
-                "nobody clears it. The environment never writes that; the drive receives its "
-                "command through `ctrl`.",
-                (_WRITE, f"{_AT_THE_JOINT} {_assigned} {_force}"),
-                (_FLAG, _flag),
-            )
+_REACHED = "np.clip(wanted, low, high) * model.actuator_gear[i, 0]"
+_FLAGS = (_OUTSIDE[1], "False", "None")
+for _written, _flags in (
+    (f"{_AT_THE_JOINT} = torque", _FLAGS),
+    (f"{_AT_THE_JOINT} += torque", _FLAGS),
+    (f"{_AT_THE_JOINT} = {_REACHED}", _FLAGS[:2]),
+    (f"{_AT_THE_JOINT} = torque\n    data.ctrl[i] = 0", _FLAGS[:2]),
+):
+    for _flag in _flags:
+        slip(
+            "applies_a_joint_force",
+            "The torque is applied as `qfrc_applied`, past the actuator and its limits, and nobody "
+            "clears it. The environment never writes that; the drive receives its command through "
+            "`ctrl`.",
+            *((_WRITE, _written), (_FLAG, _flag)),
+        )
 slip(
     "steps_too",
     "It takes a step; it has to write the command and nothing else.",
