@@ -294,16 +294,17 @@ ask(
 # MuJoCo stores `(w, x, y, z)`. Its small functions write into an array that you give as the *first* argument and return nothing. What each form is for, and who converts:
 #
 # ```text
-# SHOW, THINK                                STORE AND BLEND                    COMPOSE, TURN VECTORS
+# SHOW, THINK                          STORE AND BLEND            COMPOSE, TURN VECTORS
 #
-# Euler angles (3,)  -- mju_euler2Quat ---.
-#                                          >  unit quaternion  -- mju_quat2Mat ->  rotation matrix
-# axis (3,), angle   -- mju_axisAngle2Quat'   (w, x, y, z)    <- mju_mat2Quat --  (9,), row by row
+# Euler angles -- mju_euler2Quat ----.
+#                                     >  quaternion  -- mju_quat2Mat ->  rotation matrix
+# axis, angle  -- mju_axisAngle2Quat '   (w,x,y,z)   <- mju_mat2Quat --  (9,), row by row
 #
-# between quaternions:  mju_mulQuat(out, a, b)      out = a b
-#                       mju_negQuat(out, q)         the conjugate
-#                       mju_rotVecQuat(out, v, q)   v turned by q
-#                       mju_subQuat(out, a, b)      the turn from b to a: axis times angle, frame of b
+# between quaternions:
+#   mju_mulQuat(out, a, b)      out = a b
+#   mju_negQuat(out, q)         the conjugate
+#   mju_rotVecQuat(out, v, q)   v turned by q
+#   mju_subQuat(out, a, b)      the turn from b to a: axis times angle, frame of b
 # ```
 #
 # There is no function from a quaternion back to Euler angles: MuJoCo has no use for them. `data.xquat` (4 a body) and `data.xmat` (9 a body, **flat**) hold the orientation of every body in the world; `data.xmat[i].reshape(3, 3)` makes a matrix of it.
@@ -1184,7 +1185,7 @@ def rate_table():
         smallest, det = np.linalg.svd(E)[1][-1], np.linalg.det(E)
         if abs(det) < 1e-12:
             rows[pitch] = (det, smallest, np.inf, np.inf)
-            print(f"{pitch:8.2f}    {det:9.4f}    {smallest:11.4f}      singular    none")
+            print(f"{pitch:8.2f}    {det:9.4f}    {smallest:11.4f}      singular          none")
             continue
         rows[pitch] = (det, smallest, np.linalg.cond(E), np.linalg.norm(np.linalg.solve(E, lost)))
         print(
