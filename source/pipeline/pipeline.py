@@ -361,7 +361,7 @@ lab_instant
 # recalculation put there. `mj_forward` presses "recalculate". `mj_step` recalculates **and then changes the input
 # cells**, so that right after it the formula cells show the sheet as it was before.
 #
-# Three kinds of cells, then (`history` holds what delayed actuators and sensors still have to say, the plastic state
+# Three kinds of cells, then (`history` holds the past samples of delayed actuators and sensors, the plastic state
 # how far springs have yielded; the scenes of this lesson have neither):
 #
 # | kind | fields | who writes them |
@@ -2100,7 +2100,7 @@ def race_table(simulations):
 
 
 def race_traces(scene):
-    bound = {"double_pendulum": 15.0, "stiff_servo": 0.3, "stiff_spring": 3.0}[scene]
+    bound = {"double_pendulum": 8.0, "stiff_servo": 0.3, "stiff_spring": 3.0}[scene]
 
     def trace(name):
         return lambda simulations: float(np.clip(runners(scene)[name].figure, -bound, bound))
@@ -2145,7 +2145,7 @@ lab_integrators = Lab(
             "double pendulum: energy error (J)",
             race_traces("double_pendulum"),
             window=5.0,
-            limits=(-16, 16),
+            limits=(-8.5, 8.5),
             of="all",
         ),
         StripChart(
