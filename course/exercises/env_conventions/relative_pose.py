@@ -32,8 +32,10 @@ def reference():
     return {"body_pose_in": body_pose_in}
 
 
-def _case(seed, base, body, **more):
-    return call("body_pose_in", rigs.arm(), rigs.moving(seed), base, body, compare=POSE, **more)
+def _case(seed, base, body, label="", **more):
+    label = label or f"{body!r} seen from {base!r}"
+    arguments = (rigs.arm(), rigs.moving(seed), base, body)
+    return call("body_pose_in", *arguments, label=label, compare=POSE, **more)
 
 
 @exercise.part("ordinary pairs of bodies", points=1.5)
