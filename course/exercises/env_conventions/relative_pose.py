@@ -222,7 +222,7 @@ slip(
 slip(
     "pose_in_the_world",
     "The base is ignored: your result is the body's pose in the world.",
-    *((_POS, "t.xpos.copy()"), (_QUAT, "T")),
+    ("data.body(base)", "data.body(0)"),
 )
 slip(
     "one_base_for_all",
