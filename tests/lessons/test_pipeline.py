@@ -95,6 +95,7 @@ def test_a_resume_is_bit_exact_with_the_integration_state_only(names):
     assert drift["INTEGRATION"] == 0.0
     assert drift["PHYSICS"] > 1e-3
     assert drift["FULLPHYSICS"] > 1e-3
+    assert 0 < drift["all but the warm start"] < drift["FULLPHYSICS"]
 
 
 def test_the_clutter_is_in_contact_when_it_is_saved(names):
@@ -463,3 +464,21 @@ def test_a_pipeline_that_compares_by_identity_is_told_to_compare_by_value():
     result = graded("staged_pipeline", LESSON.exercise("staged_pipeline").misconceptions[2].cell)
     assert result.points < result.max_points
     assert "recomputes_all" in result.misconceptions
+
+
+def test_a_mistake_in_the_inertia_and_one_in_the_bias_are_both_named():
+    result = graded(
+        "pendulum_terms",
+        "def pendulum_terms(theta, length, mass, gravity):\n"
+        "    return mass * length, mass * gravity * length * np.cos(theta)\n",
+    )
+    assert set(result.misconceptions) == {"inertia_m_l", "cosine"}
+
+
+@pytest.mark.parametrize(
+    ("exercise", "mistake"),
+    [("smooth_acceleration", "forgets_cartesian_forces"), ("servo_force", "clamps_only_force")],
+)
+def test_what_an_answer_does_not_do_is_not_said_of_it(exercise, mistake):
+    (cell, *_) = [i.cell for i in LESSON.exercise(exercise).misconceptions if i.id == mistake]
+    assert graded(exercise, cell).misconceptions == [mistake]
