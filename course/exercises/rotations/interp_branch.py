@@ -136,10 +136,7 @@ _wrong(
     "pitch_not_wrapped",
     "You wrap yaw and roll only; for the second branch the difference of the pitch, "
     "`pi - pitch - pitch0`, needs it too.",
-    (
-        "    if np.linalg",
-        "    flipped[1] = other[1] - e0[1]\n    if np.linalg",
-    ),
+    ("    if np.linalg", "    flipped[1] = other[1] - e0[1]\n    if np.linalg"),
 )
 _wrong(
     "yaw_only_wrapped",
@@ -177,10 +174,7 @@ _wrong(
     "folds_pitch",
     "You fold the pitch back into +-90 deg: the path is a straight line and may leave that range; "
     "leave it so.",
-    (
-        "    return path",
-        "    path[:, 1] = np.arcsin(np.sin(path[:, 1]))\n    return path",
-    ),
+    ("    return path", "    path[:, 1] = np.arcsin(np.sin(path[:, 1]))\n    return path"),
 )
 _wrong(
     "folds_pitch",

@@ -106,6 +106,14 @@ exercise.wrong_answer(
     id="condition_is_singular_value",
     cond_at_80_deg=0.12325683343243879,
 )
+for _rate in (8.0825, 8.113140492):
+    exercise.wrong_answer(
+        "The condition number at 80 deg: this is how fast the Euler rates must be for a turn of 1 "
+        "rad/s, which is about 1 over the smallest singular value. The condition number is the "
+        "largest singular value over the smallest.",
+        id="condition_is_needed_rate",
+        cond_at_80_deg=_rate,
+    )
 exercise.wrong_answer(
     "The condition number at 80 deg: this is the determinant, `cos p`. A determinant says how a "
     "volume shrinks, not how unevenly the directions are treated.",

@@ -122,21 +122,21 @@ def mat_to_euler_zyx(R):
 """
 _LOCK = _GOOD[_GOOD.index("    if abs(s)") : _GOOD.index("        pitch = np.arcsin")]
 _TEST = _LOCK.splitlines()[0]
+_YAW, _ROLL = "np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(R[2, 1], R[2, 2])"
+_LOCK_PITCH = "np.pi / 2 if s > 0 else -np.pi / 2"
+_LOCK_TURN = "np.arctan2(-R[0, 1], R[1, 1]), 0.0"
+_RETURN = "return (yaw, pitch, roll)"
 
 
 _wrong = exercise.slips(_GOOD)
 
 
-_wrong(
-    "pitch_sign",
-    "The pitch has the wrong sign: `R[2, 0]` is `-sin(pitch)`, so `pitch = arcsin(-R[2, 0])`.",
-    ("s = -R[2, 0]", "s = R[2, 0]"),
-)
-_wrong(
-    "pitch_sign",
-    "The pitch has the wrong sign: `R[2, 0]` is `-sin(pitch)`, so `pitch = arcsin(-R[2, 0])`.",
-    ("np.arcsin(s)", "-np.arcsin(s)"),
-)
+for _edit in (("s = -R[2, 0]", "s = R[2, 0]"), ("np.arcsin(s)", "-np.arcsin(s)")):
+    _wrong(
+        "pitch_sign",
+        "The pitch has the wrong sign: `R[2, 0]` is `-sin(pitch)`, so `pitch = arcsin(-R[2, 0])`.",
+        _edit,
+    )
 _wrong(
     "transpose",
     "You read the transpose, the inverse rotation: yaw comes from the first *column*, roll from "
@@ -148,52 +148,46 @@ _wrong(
     "The pitch comes from `R[2, 0]`, the lower left entry; you use `R[0, 2]`.",
     ("np.arcsin(s)", "np.arcsin(R[0, 2])"),
 )
-_wrong(
-    "arctan",
-    "`arctan(a / b)` knows two quadrants only: `arctan2(a, b)` keeps the signs of both.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan(R[1, 0] / R[0, 0])"),
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan(R[2, 1] / R[2, 2])"),
-)
-_wrong(
-    "arctan",
-    "`arctan(a / b)` knows two quadrants only: `arctan2(a, b)` keeps the signs of both.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan(R[1, 0] / R[0, 0])"),
-)
-_wrong(
-    "arctan",
-    "`arctan(a / b)` knows two quadrants only: `arctan2(a, b)` keeps the signs of both.",
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan(R[2, 1] / R[2, 2])"),
-)
-_wrong(
-    "arcsin_for_yaw",
-    "An arcsine or arccosine knows half of the circle only: use `arctan2` for yaw and roll.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arcsin(np.clip(R[1, 0] / np.cos(pitch), -1, 1))"),
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arcsin(np.clip(R[2, 1] / np.cos(pitch), -1, 1))"),
-)
-_wrong(
-    "arcsin_for_yaw",
-    "An arcsine or arccosine knows half of the circle only: use `arctan2` for yaw and roll.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arccos(np.clip(R[0, 0] / np.cos(pitch), -1, 1))"),
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arccos(np.clip(R[2, 2] / np.cos(pitch), -1, 1))"),
-)
+_YAW_HALF = (_YAW, "np.arctan(R[1, 0] / R[0, 0])")
+_ROLL_HALF = (_ROLL, "np.arctan(R[2, 1] / R[2, 2])")
+for _edits in ([_YAW_HALF, _ROLL_HALF], [_YAW_HALF], [_ROLL_HALF]):
+    _wrong(
+        "arctan",
+        "`arctan(a / b)` knows two quadrants only: `arctan2(a, b)` keeps the signs of both.",
+        *_edits,
+    )
+for _inverse, _yaw, _roll in (
+    ("np.arcsin", "R[1, 0]", "R[2, 1]"),
+    ("np.arccos", "R[0, 0]", "R[2, 2]"),
+):
+    _wrong(
+        "arcsin_for_yaw",
+        "An arcsine or arccosine knows half of the circle only: use `arctan2` for yaw and roll.",
+        (_YAW, f"{_inverse}(np.clip({_yaw} / np.cos(pitch), -1, 1))"),
+        (_ROLL, f"{_inverse}(np.clip({_roll} / np.cos(pitch), -1, 1))"),
+    )
+_YAW_TURNED = (_YAW, "np.arctan2(R[0, 0], R[1, 0])")
+_ROLL_TURNED = (_ROLL, "np.arctan2(R[2, 2], R[2, 1])")
 _wrong(
     "arctan2_exchanged",
     "`arctan2` takes the sine first: `arctan2(R[1, 0], R[0, 0])`, `arctan2(R[2, 1], R[2, 2])`.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(R[0, 0], R[1, 0])"),
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan2(R[2, 2], R[2, 1])"),
+    _YAW_TURNED,
+    _ROLL_TURNED,
 )
+for _edits in ([_YAW_TURNED], [_ROLL_TURNED], [_YAW_TURNED, _ROLL_TURNED]):
+    _wrong(
+        "arctan2_turned",
+        "The arguments of `arctan2` are the wrong way round: the sine comes first, "
+        "`arctan2(R[1, 0], R[0, 0])`, `arctan2(R[2, 1], R[2, 2])`.",
+        *_edits,
+    )
+_BEYOND = "At the lock `R[2, 0]` may be a hair beyond 1 and `arcsin` gives NaN: clip it, "
 _wrong(
     "nan_at_lock",
-    "At the lock `R[2, 0]` may be a hair beyond 1 and `arcsin` gives NaN: clip it, or use "
-    "`arctan2` with the length of the first column.",
+    f"{_BEYOND}or use `arctan2` with the length of the first column.",
     (_TEST, "    if abs(s) == 1:"),
 )
-_wrong(
-    "nan_at_lock",
-    "At the lock `R[2, 0]` may be a hair beyond 1 and `arcsin` gives NaN: clip it, and treat the "
-    "lock on its own.",
-    (_LOCK, "    if True:\n"),
-)
+_wrong("nan_at_lock", f"{_BEYOND}and treat the lock on its own.", (_LOCK, "    if True:\n"))
 _wrong(
     "lock_ignored",
     "At the lock yaw and roll are no longer two angles: `arctan2(0, 0)` loses both. Set one to "
@@ -205,7 +199,7 @@ _wrong(
     "lock_ignored",
     "At the lock yaw and roll are no longer two angles, and you set both to zero: the turn about "
     "the common line is lost. Put it into one of them: `yaw = arctan2(-R[0, 1], R[1, 1])`.",
-    ("yaw, roll = np.arctan2(-R[0, 1], R[1, 1]), 0.0", "yaw, roll = 0.0, 0.0"),
+    (_LOCK_TURN, "0.0, 0.0"),
 )
 for _bad in (
     "np.arctan2(R[0, 1], R[1, 1]), 0.0",
@@ -220,85 +214,71 @@ for _bad in (
         "lock_wrong_turn",
         "At the lock the turn that is left has a wrong sign or comes from wrong entries: with "
         "`roll = 0` it is `yaw = arctan2(-R[0, 1], R[1, 1])` at both signs of the pitch.",
-        ("np.arctan2(-R[0, 1], R[1, 1]), 0.0", _bad),
+        (_LOCK_TURN, _bad),
     )
+_wrong(
+    "lock_wrong_turn",
+    "At the lock you use the formula of pitch +90 deg at both ends; at -90 deg a sign differs "
+    "(with `roll = 0`, `yaw = arctan2(-R[0, 1], R[1, 1])` holds at both).",
+    (_LOCK_TURN, "0.0, np.arctan2(R[0, 1], R[1, 1])"),
+)
 _wrong(
     "lock_pitch_sign",
     "At the lock the pitch has the wrong sign: `R[2, 0] = -1` means `+90 deg`.",
-    ("np.pi / 2 if s > 0 else -np.pi / 2", "np.pi / 2 if s < 0 else -np.pi / 2"),
+    (_LOCK_PITCH, "np.pi / 2 if s < 0 else -np.pi / 2"),
 )
 _wrong(
     "lock_pitch_sign",
     "At the lock the pitch is not always `+90 deg`: its sign is that of `-R[2, 0]`.",
-    ("np.pi / 2 if s > 0 else -np.pi / 2", "np.pi / 2"),
+    (_LOCK_PITCH, "np.pi / 2"),
 )
 for _limit in ("1e-6", "1e-5", "1e-4", "1e-3"):
-    for _pitch in ("np.pi / 2 if s > 0 else -np.pi / 2", "np.arcsin(np.clip(s, -1, 1))"):
+    for _pitch in (_LOCK_PITCH, "np.arcsin(np.clip(s, -1, 1))"):
         _wrong(
             "lock_too_wide",
             "You treat too wide a neighbourhood as the lock: 1e-3 rad from it (`|R[2, 0]| = 1 - "
             "5e-7`) yaw and roll are still two angles.",
             ("1e-12", _limit),
-            ("np.pi / 2 if s > 0 else -np.pi / 2", _pitch),
+            (_LOCK_PITCH, _pitch),
         )
-_wrong(
-    "return_order",
-    "The order is yaw, pitch, roll; you return roll, pitch, yaw.",
-    ("return (yaw, pitch, roll)", "return (roll, pitch, yaw)"),
-)
-_wrong(
-    "return_order",
-    "The order is yaw, pitch, roll; yours is another.",
-    ("return (yaw, pitch, roll)", "return (pitch, yaw, roll)"),
-)
-_wrong(
-    "return_order",
-    "The order is yaw, pitch, roll; yours is another.",
-    ("return (yaw, pitch, roll)", "return (pitch, roll, yaw)"),
-)
-_wrong(
-    "return_order",
-    "The order is yaw, pitch, roll; yours is another.",
-    ("return (yaw, pitch, roll)", "return (yaw, roll, pitch)"),
-)
+for _order, _yours in (
+    ("(roll, pitch, yaw)", "you return roll, pitch, yaw"),
+    ("(pitch, yaw, roll)", "yours is another"),
+    ("(pitch, roll, yaw)", "yours is another"),
+    ("(yaw, roll, pitch)", "yours is another"),
+):
+    _text = f"The order is yaw, pitch, roll; {_yours}."
+    _wrong("return_order", _text, (_RETURN, f"return {_order}"))
 _wrong(
     "degrees",
     "You return degrees; asked for are radians.",
-    ("return (yaw, pitch, roll)", "return tuple(np.rad2deg([yaw, pitch, roll]))"),
+    (_RETURN, "return tuple(np.rad2deg([yaw, pitch, roll]))"),
 )
 _wrong(
     "extrinsic",
     "These are the angles of `Rx Ry Rz`, the extrinsic reading; asked for is "
     "`Rz(yaw) Ry(pitch) Rx(roll)`.",
     ("s = -R[2, 0]", "s = R[0, 2]"),
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(-R[0, 1], R[0, 0])"),
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan2(-R[1, 2], R[2, 2])"),
+    (_YAW, "np.arctan2(-R[0, 1], R[0, 0])"),
+    (_ROLL, "np.arctan2(-R[1, 2], R[2, 2])"),
 )
-_wrong(
-    "yaw_or_roll_sign",
-    "The yaw has the wrong sign: it is `arctan2(R[1, 0], R[0, 0])`.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(-R[1, 0], R[0, 0])"),
-)
-_wrong(
-    "yaw_or_roll_sign",
-    "The roll has the wrong sign: it is `arctan2(R[2, 1], R[2, 2])`.",
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan2(-R[2, 1], R[2, 2])"),
-)
-_wrong(
-    "yaw_or_roll_sign",
-    "Yaw and roll have the wrong sign, or come from across the diagonal.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(-R[1, 0], R[0, 0])"),
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan2(-R[2, 1], R[2, 2])"),
-)
+_YAW_BACK = (_YAW, "np.arctan2(-R[1, 0], R[0, 0])")
+_ROLL_BACK = (_ROLL, "np.arctan2(-R[2, 1], R[2, 2])")
+for _text, *_edits in (
+    ("The yaw has the wrong sign: it is `arctan2(R[1, 0], R[0, 0])`.", _YAW_BACK),
+    ("The roll has the wrong sign: it is `arctan2(R[2, 1], R[2, 2])`.", _ROLL_BACK),
+    ("Yaw and roll have the wrong sign, or come from across the diagonal.", _YAW_BACK, _ROLL_BACK),
+):
+    _wrong("yaw_or_roll_sign", _text, *_edits)
 _wrong(
     "across_the_diagonal",
     "Yaw comes from the first column (`R[1, 0]`), not from the first row.",
-    ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(R[0, 1], R[0, 0])"),
+    (_YAW, "np.arctan2(R[0, 1], R[0, 0])"),
 )
 _wrong(
     "across_the_diagonal",
     "Roll comes from the last row (`R[2, 1]`), not from the last column.",
-    ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan2(R[1, 2], R[2, 2])"),
+    (_ROLL, "np.arctan2(R[1, 2], R[2, 2])"),
 )
 _wrong(
     "arccos_pitch",
@@ -306,13 +286,19 @@ _wrong(
     ("np.arcsin(s)", "np.arccos(np.hypot(R[0, 0], R[1, 0]))"),
 )
 _wrong(
+    "arccos_for_arcsin",
+    "The pitch comes from an `arccos`; `-R[2, 0]` is its sine: `pitch = arcsin(-R[2, 0])`.",
+    ("np.arcsin(s)", "np.arccos(s)"),
+    (_LOCK_PITCH, "np.arccos(np.clip(s, -1, 1))"),
+)
+_wrong(
     "pitch_out_of_range",
     "The pitch leaves +-90 deg: its cosine must be taken positive, `arctan2(-R[2, 0], "
     "hypot(R[0, 0], R[1, 0]))`.",
     (
         "        pitch = np.arcsin(s)\n",
-        "        pitch = np.pi - np.arcsin(s)\n        R = R * np.array([[-1, 1, 1], [-1, 1, 1], "
-        "[1, -1, -1]])\n",
+        "        pitch = np.pi - np.arcsin(s)\n"
+        "        R = R * np.array([[-1, 1, 1], [-1, 1, 1], [1, -1, -1]])\n",
     ),
 )
 _wrong(
@@ -332,29 +318,6 @@ def modifies_input():
         c, s = np.cos(yaw), np.sin(yaw)
         R[:2] = np.array([[c, s], [-s, c]]) @ R[:2]
         return yaw, pitch, np.arctan2(-R[1, 2], R[1, 1])
-
-
-_TURNED = (
-    "The arguments of `arctan2` are the wrong way round: the sine comes first, "
-    "`arctan2(R[1, 0], R[0, 0])`, `arctan2(R[2, 1], R[2, 2])`."
-)
-_YAW_TURNED = ("np.arctan2(R[1, 0], R[0, 0])", "np.arctan2(R[0, 0], R[1, 0])")
-_ROLL_TURNED = ("np.arctan2(R[2, 1], R[2, 2])", "np.arctan2(R[2, 2], R[2, 1])")
-_wrong("arctan2_turned", _TURNED, _YAW_TURNED)
-_wrong("arctan2_turned", _TURNED, _ROLL_TURNED)
-_wrong("arctan2_turned", _TURNED, _YAW_TURNED, _ROLL_TURNED)
-_wrong(
-    "lock_wrong_turn",
-    "At the lock you use the formula of pitch +90 deg at both ends; at -90 deg a sign differs "
-    "(with `roll = 0`, `yaw = arctan2(-R[0, 1], R[1, 1])` holds at both).",
-    ("np.arctan2(-R[0, 1], R[1, 1]), 0.0", "0.0, np.arctan2(R[0, 1], R[1, 1])"),
-)
-_wrong(
-    "arccos_for_arcsin",
-    "The pitch comes from an `arccos`; `-R[2, 0]` is its sine: `pitch = arcsin(-R[2, 0])`.",
-    ("np.arcsin(s)", "np.arccos(s)"),
-    ("np.pi / 2 if s > 0 else -np.pi / 2", "np.arccos(np.clip(s, -1, 1))"),
-)
 
 
 @exercise.variant("a clip, and the lock on its own")

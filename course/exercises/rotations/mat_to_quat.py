@@ -66,19 +66,9 @@ def edge():
     cases = [_case(q) for q in _with_largest(0, 30, 3)]
     cases += [_case(q) for k in (1, 2, 3) for q in _with_largest(k, 30 + k, 2)]
     cases.append(_case(np.array([1.0, 0, 0, 0]), "no turn"))
-    axes = {
-        "x": (1, 0, 0),
-        "y": (0, 1, 0),
-        "z": (0, 0, 1),
-        "(1, 1, 0)": (1, 1, 0),
-        "(1, -1, 0)": (1, -1, 0),
-        "(0, 1, 1)": (0, 1, 1),
-        "(0, -1, 1)": (0, -1, 1),
-        "(1, 0, 1)": (1, 0, 1),
-        "(1, 0, -1)": (1, 0, -1),
-        "(1, 1, 1)": (1, 1, 1),
-        "(1, -1, 1)": (1, -1, 1),
-    }
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+    flat = ((1, 1, 0), (1, -1, 0), (0, 1, 1), (0, -1, 1), (1, 0, 1), (1, 0, -1))
+    axes |= {str(diagonal): diagonal for diagonal in (*flat, (1, 1, 1), (1, -1, 1))}
     for name, direction in axes.items():
         axis = np.array(direction, float) / np.linalg.norm(direction)
         half = np.array([0.0, *axis])
@@ -128,113 +118,90 @@ def mat_to_quat(R):
 
 
 _wrong = exercise.slips(_GOOD)
+_RETURN = "return -q if q[0] < 0 else q"
 
 
-_TRACE = (
-    "You use the trace formula everywhere: it divides by `w`, which goes to zero at 180 deg. Take "
-    "the largest of the four entries as the divisor (Shepperd)."
-)
-_CONJUGATE = (
+_wrong(
+    "conjugate",
     "This is the conjugate: the differences of off-diagonal entries have the wrong sign; "
-    "`x` comes from `R[2, 1] - R[1, 2]`."
+    "`x` comes from `R[2, 1] - R[1, 2]`.",
+    ("R = np.asarray(R)", "R = np.asarray(R).T"),
 )
-_BRANCH = (
-    "The branch in which `{0}` is the largest entry has a mistake: compare it with the others."
-)
-_wrong("conjugate", _CONJUGATE, ("R = np.asarray(R)", "R = np.asarray(R).T"))
-_wrong(
-    "scalar_last",
-    "You return the scalar part last, as SciPy does; here it comes first.",
-    ("return -q if q[0] < 0 else q", "return np.roll(-q if q[0] < 0 else q, -1)"),
-)
-_wrong(
-    "scalar_last",
-    "You return the scalar part last, as SciPy does; here it comes first.",
-    ("return -q if q[0] < 0 else q", "return np.roll(q, -1)"),
-)
+for _last in ("np.roll(-q if q[0] < 0 else q, -1)", "np.roll(q, -1)"):
+    _wrong(
+        "scalar_last",
+        "You return the scalar part last, as SciPy does; here it comes first.",
+        (_RETURN, f"return {_last}"),
+    )
 _wrong(
     "negative_w",
     "The scalar part comes out negative in some branches: return `-q` there, the same rotation "
     "with `w >= 0`.",
-    ("return -q if q[0] < 0 else q", "return q"),
+    (_RETURN, "return q"),
 )
 _wrong(
     "negative_w",
     "The scalar part must not be negative; you turn the sign the wrong way.",
-    ("return -q if q[0] < 0 else q", "return -q if q[0] > 0 else q"),
+    (_RETURN, "return -q if q[0] > 0 else q"),
 )
-_wrong(
-    "absolute_w",
-    "You make `w` positive alone: the sign belongs to the whole quaternion, else it is another "
-    "rotation.",
-    ("return -q if q[0] < 0 else q", "return np.array([abs(w), x, y, z])"),
-)
-_wrong(
-    "absolute_w",
-    "You make `w` positive alone: the sign belongs to the whole quaternion, else it is another "
-    "rotation.",
-    ("return -q if q[0] < 0 else q", "return np.abs(q)"),
-)
-_wrong(
-    "half_missing", "A factor 2 is missing: `w` is half the root of `1 + trace`.", (") / 2", ")")
-)
-_wrong(
-    "half_missing",
-    "A factor 2 is missing: `w` is half the root of `1 + trace`, the others are divided by `4 w`.",
-    ("np.sqrt(1 + t) / 2", "np.sqrt(1 + t)"),
-)
-_wrong(
-    "half_missing",
-    "A factor 2 is off: the other entries are the differences divided by `4 w`, four times the "
-    "largest entry.",
-    ("(4 * ", "(2 * "),
-)
-_wrong(
-    "half_missing",
-    "A factor is off: the other entries are the differences divided by `4 w`, four times the "
-    "largest entry.",
-    ("(4 * w", "(2 * w"),
-)
-_wrong(
-    "half_missing",
-    "A factor is off: the other entries are the differences divided by `4 w`, not by `w`.",
-    ("(4 * ", "(1 * "),
-)
+for _absolute in ("np.array([abs(w), x, y, z])", "np.abs(q)"):
+    _wrong(
+        "absolute_w",
+        "You make `w` positive alone: the sign belongs to the whole quaternion, else it is another "
+        "rotation.",
+        (_RETURN, f"return {_absolute}"),
+    )
+_HALF = "A factor 2 is missing: `w` is half the root of `1 + trace`"
+_OFF = "off: the other entries are the differences divided by `4 w`"
+for _text, _edit in (
+    (f"{_HALF}.", (") / 2", ")")),
+    (f"{_HALF}, the others are divided by `4 w`.", ("np.sqrt(1 + t) / 2", "np.sqrt(1 + t)")),
+    (f"A factor 2 is {_OFF}, four times the largest entry.", ("(4 * ", "(2 * ")),
+    (f"A factor is {_OFF}, four times the largest entry.", ("(4 * w", "(2 * w")),
+    (f"A factor is {_OFF}, not by `w`.", ("(4 * ", "(1 * ")),
+):
+    _wrong("half_missing", _text, _edit)
 _wrong(
     "trace_without_one",
     "Under the root stands `1 + trace`: the trace is `4 w^2 - 1`.",
     ("np.sqrt(1 + t) / 2", "np.sqrt(t) / 2"),
 )
-for _letter, _good, _bad in (
-    ("x", "w = (R[2, 1] - R[1, 2]) / (4 * x)", "w = (R[1, 2] - R[2, 1]) / (4 * x)"),
-    ("y", "w = (R[0, 2] - R[2, 0]) / (4 * y)", "w = (R[2, 0] - R[0, 2]) / (4 * y)"),
-    ("z", "w = (R[1, 0] - R[0, 1]) / (4 * z)", "w = (R[0, 1] - R[1, 0]) / (4 * z)"),
-    ("x", "y = (R[0, 1] + R[1, 0]) / (4 * x)", "y = (R[0, 1] - R[1, 0]) / (4 * x)"),
-    ("x", "z = (R[0, 2] + R[2, 0]) / (4 * x)", "z = (R[0, 2] - R[2, 0]) / (4 * x)"),
-    ("y", "x = (R[0, 1] + R[1, 0]) / (4 * y)", "x = (R[0, 1] - R[1, 0]) / (4 * y)"),
-    ("y", "z = (R[1, 2] + R[2, 1]) / (4 * y)", "z = (R[1, 2] - R[2, 1]) / (4 * y)"),
-    ("z", "x = (R[0, 2] + R[2, 0]) / (4 * z)", "x = (R[0, 2] - R[2, 0]) / (4 * z)"),
-    ("z", "y = (R[1, 2] + R[2, 1]) / (4 * z)", "y = (R[1, 2] - R[2, 1]) / (4 * z)"),
-    ("x", "np.sqrt(1 + R[0, 0] - R[1, 1] - R[2, 2])", "np.sqrt(1 - R[0, 0] + R[1, 1] - R[2, 2])"),
+_NEGATED = {  # the scalar part in the branch of each letter, and its negative
+    "x": ("w = (R[2, 1] - R[1, 2]) / (4 * x)", "w = (R[1, 2] - R[2, 1]) / (4 * x)"),
+    "y": ("w = (R[0, 2] - R[2, 0]) / (4 * y)", "w = (R[2, 0] - R[0, 2]) / (4 * y)"),
+    "z": ("w = (R[1, 0] - R[0, 1]) / (4 * z)", "w = (R[0, 1] - R[1, 0]) / (4 * z)"),
+}
+_SUMS = (  # a sum that becomes a difference, by branch
+    ("x", "y = (R[0, 1] + R[1, 0])"),
+    ("x", "z = (R[0, 2] + R[2, 0])"),
+    ("y", "x = (R[0, 1] + R[1, 0])"),
+    ("y", "z = (R[1, 2] + R[2, 1])"),
+    ("z", "x = (R[0, 2] + R[2, 0])"),
+    ("z", "y = (R[1, 2] + R[2, 1])"),
+)
+for _letter, _edit in (
+    *_NEGATED.items(),
+    *((a, (f"{b} / (4 * {a})", f"{b} / (4 * {a})".replace("+", "-"))) for a, b in _SUMS),
+    ("x", ("1 + R[0, 0] - R[1, 1] - R[2, 2]", "1 - R[0, 0] + R[1, 1] - R[2, 2]")),
 ):
-    _wrong("branch_error", _BRANCH.format(_letter), (_good, _bad))
+    _wrong(
+        "branch_error",
+        f"The branch in which `{_letter}` is the largest entry has a mistake: compare it with the "
+        "others.",
+        _edit,
+    )
 _wrong(
     "branch_error",
     "The scalar part has the wrong sign in the branches x, y and z.",
-    ("w = (R[2, 1] - R[1, 2]) / (4 * x)", "w = (R[1, 2] - R[2, 1]) / (4 * x)"),
-    ("w = (R[0, 2] - R[2, 0]) / (4 * y)", "w = (R[2, 0] - R[0, 2]) / (4 * y)"),
-    ("w = (R[1, 0] - R[0, 1]) / (4 * z)", "w = (R[0, 1] - R[1, 0]) / (4 * z)"),
+    *_NEGATED.values(),
 )
-for _letter, _good in (
-    ("x", "(R[2, 1] - R[1, 2]) / (4 * w)"),
-    ("y", "(R[0, 2] - R[2, 0]) / (4 * w)"),
-    ("z", "(R[1, 0] - R[0, 1]) / (4 * w)"),
-):
+for _letter, (_good, _) in _NEGATED.items():
+    _difference = _good[4:].replace(_letter, "w")
     _wrong(
         "sign_error",
         f"`{_letter}` has the wrong sign in the trace branch: the differences go round, "
         "`R[2, 1] - R[1, 2]`, `R[0, 2] - R[2, 0]`, `R[1, 0] - R[0, 1]`.",
-        (_good, f"-{_good}"),
+        (_difference, f"-{_difference}"),
     )
 _wrong(
     "branches_mixed_up",
@@ -247,40 +214,34 @@ _wrong(
     ("elif R[0, 0] >= R[1, 1] and R[0, 0] >= R[2, 2]:", "elif True:"),
 )
 
-
-@exercise.misconception(_TRACE, id="trace_only")
-def trace_only():
-    def mat_to_quat(R):
-        w = np.sqrt(1 + R[0, 0] + R[1, 1] + R[2, 2]) / 2
-        v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-        return np.array([w, *(v / (4 * w))])
-
-
-@exercise.misconception(_TRACE, id="trace_only")
-def trace_only_clipped():
-    def mat_to_quat(R):
-        w = np.sqrt(max(0.0, 1 + R[0, 0] + R[1, 1] + R[2, 2])) / 2
-        v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-        if w < 1e-12:
-            return np.array([0.0, 1.0, 0.0, 0.0])
-        return np.array([w, *(v / (4 * w))])
-
-
-@exercise.misconception(_TRACE, id="trace_only")
-def trace_only_normalised():
-    def mat_to_quat(R):
-        w = np.sqrt(max(1e-16, 1 + R[0, 0] + R[1, 1] + R[2, 2])) / 2
-        v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-        q = np.array([w, *(v / (4 * w))])
-        return q / np.linalg.norm(q)
-
-
-@exercise.misconception(_TRACE, id="trace_only")
-def trace_only_floor():
-    def mat_to_quat(R):
-        w = np.sqrt(max(0.0, 1 + R[0, 0] + R[1, 1] + R[2, 2])) / 2
-        v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-        return np.array([w, *(v / (4 * w + 1e-12))])
+_TRACE = (
+    "You use the trace formula everywhere: it divides by `w`, which goes to zero at 180 deg. Take "
+    "the largest of the four entries as the divisor (Shepperd)."
+)
+_wrong_trace = exercise.slips("""\
+def mat_to_quat(R):
+    w = np.sqrt(max(0.0, 1 + R[0, 0] + R[1, 1] + R[2, 2])) / 2
+    v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    return np.array([w, *(v / (4 * w))])
+""")
+_wrong_trace(
+    "trace_only",
+    _TRACE,
+    ("max(0.0, 1 + R[0, 0] + R[1, 1] + R[2, 2])", "1 + R[0, 0] + R[1, 1] + R[2, 2]"),
+)
+_wrong_trace(
+    "trace_only",
+    _TRACE,
+    ("    return", "    if w < 1e-12:\n        return np.array([0.0, 1.0, 0.0, 0.0])\n    return"),
+)
+_wrong_trace(
+    "trace_only",
+    _TRACE,
+    ("max(0.0", "max(1e-16"),
+    ("return np.array([w, *(v / (4 * w))])", "q = np.array([w, *(v / (4 * w))])"),
+    ("4 * w))])\n", "4 * w))])\n    return q / np.linalg.norm(q)\n"),
+)
+_wrong_trace("trace_only", _TRACE, ("4 * w", "4 * w + 1e-12"))
 
 
 @exercise.misconception(_TRACE, id="trace_only")
@@ -313,19 +274,22 @@ def trace_too_far():
         return -q if w < 0 else q
 
 
-@exercise.misconception(
-    "You take four roots and set signs from the differences: the roots lose half of the digits "
-    "near zero, and at 180 deg the differences are zero and say nothing of the signs.",
-    id="four_roots",
-)
-def four_roots():
-    def mat_to_quat(R):
-        a, b, c = R[0, 0], R[1, 1], R[2, 2]
-        w = np.sqrt(max(0, 1 + a + b + c)) / 2
-        x = np.copysign(np.sqrt(max(0, 1 + a - b - c)) / 2, R[2, 1] - R[1, 2])
-        y = np.copysign(np.sqrt(max(0, 1 - a + b - c)) / 2, R[0, 2] - R[2, 0])
-        z = np.copysign(np.sqrt(max(0, 1 - a - b + c)) / 2, R[1, 0] - R[0, 1])
-        return np.array([w, x, y, z])
+_wrong_roots = exercise.slips("""\
+def mat_to_quat(R):
+    a, b, c = R[0, 0], R[1, 1], R[2, 2]
+    w = np.sqrt(max(0, 1 + a + b + c)) / 2
+    x = np.copysign(np.sqrt(max(0, 1 + a - b - c)) / 2, R[2, 1] - R[1, 2])
+    y = np.copysign(np.sqrt(max(0, 1 - a + b - c)) / 2, R[0, 2] - R[2, 0])
+    z = np.copysign(np.sqrt(max(0, 1 - a - b + c)) / 2, R[1, 0] - R[0, 1])
+    return np.array([w, x, y, z])
+""")
+for _sign in ("np.copysign(np.sqrt", "(lambda size, d: size * np.sign(d))(np.sqrt"):
+    _wrong_roots(
+        "four_roots",
+        "You take four roots and set signs from the differences: the roots lose half of the digits "
+        "near zero, and at 180 deg the differences are zero and say nothing of the signs.",
+        ("np.copysign(np.sqrt", _sign),
+    )
 
 
 @exercise.misconception(
@@ -408,12 +372,7 @@ def shepperd():
         t = R[0][0] + R[1][1] + R[2][2]
         if t > 0:
             s = 2 * math.sqrt(t + 1)
-            q = (
-                s / 4,
-                (R[2][1] - R[1][2]) / s,
-                (R[0][2] - R[2][0]) / s,
-                (R[1][0] - R[0][1]) / s,
-            )
+            q = (s / 4, (R[2][1] - R[1][2]) / s, (R[0][2] - R[2][0]) / s, (R[1][0] - R[0][1]) / s)
         else:
             i = 0
             if R[1][1] > R[0][0]:

@@ -60,225 +60,148 @@ def contract():
     return [call("quat_rotate", q, v, unchanged=True) for q, v in _pairs(40, 6)]
 
 
-_PASSIVE = (
+_wrong = exercise.slips("""\
+def quat_rotate(q, v):
+    w, u = q[0], np.array(q[1:])
+    t = 2 * np.cross(u, v)
+    return v + w * t + np.cross(u, t)
+""")
+_FORMULA = "with `t = 2 u x v` the rotated vector is `v + w t + u x t`"
+_LINE_OF_T = ("    t = 2 * np.cross(u, v)\n", "")
+_SUM = "v + w * t + np.cross(u, t)"
+
+_wrong(
+    "passive",
     "You compute `conj(q) v q`: the inverse rotation, which is the passive reading. Turning the "
-    "vector is `q v conj(q)`."
+    "vector is `q v conj(q)`.",
+    ("np.array(q[1:])", "-np.array(q[1:])"),
 )
-
-
-@exercise.misconception(_PASSIVE, id="passive")
-def passive():
-    def quat_rotate(q, v):
-        w, u = q[0], -np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        return v + w * t + np.cross(u, t)
-
-
-@exercise.misconception(
-    "Only one side is multiplied: `q v` is not a vector any more. The conjugate on the other side "
-    "is needed: `q v conj(q)`.",
-    id="one_side",
+for _text, _side in (
+    (
+        "`q v` is not a vector any more. The conjugate on the other side is needed: `q v conj(q)`.",
+        "q[0] * np.asarray(v) + np.cross(q[1:], v)",
+    ),
+    (
+        "`v conj(q)` is not a vector any more; `q` in front is missing.",
+        "q[0] * np.asarray(v) - np.cross(v, q[1:])",
+    ),
+    (
+        "`v conj(q)` is not a vector any more; `q` in front is missing.",
+        "q[0] * np.asarray(v) - np.cross(q[1:], v)",
+    ),
+):
+    _wrong(
+        "one_side",
+        f"Only one side is multiplied: {_text}",
+        ("    w, u = q[0], np.array(q[1:])\n", ""),
+        _LINE_OF_T,
+        (_SUM, _side),
+    )
+_wrong(
+    "scalar_last",
+    "You read the quaternion as `(x, y, z, w)`, as SciPy does. Here and in MuJoCo `w` is first.",
+    ("q[0], np.array(q[1:])", "q[3], np.array(q[:3])"),
 )
-def one_side():
-    def quat_rotate(q, v):
-        return q[0] * np.asarray(v) + np.cross(q[1:], v)
-
-
-@exercise.misconception(
-    "Only one side is multiplied: `v conj(q)` is not a vector any more; `q` in front is missing.",
-    id="one_side",
-)
-def other_side():
-    def quat_rotate(q, v):
-        return q[0] * np.asarray(v) - np.cross(v, q[1:])
-
-
-@exercise.misconception(
-    "Only one side is multiplied: `v conj(q)` is not a vector any more; `q` in front is missing.",
-    id="one_side",
-)
-def conjugate_side():
-    def quat_rotate(q, v):
-        return q[0] * np.asarray(v) - np.cross(q[1:], v)
-
-
-@exercise.misconception(
-    "You compute `q v q`: the right factor must be the conjugate of `q`.", id="no_conjugate"
-)
-def no_conjugate():
-    def quat_rotate(q, v):
-        def mul(a, b):
-            u, x = a[1:], b[1:]
-            return np.array([a[0] * b[0] - u @ x, *(a[0] * x + b[0] * u + np.cross(u, x))])
-
-        return mul(mul(q, np.array([0.0, *v])), q)[1:]
-
-
-_LAST = "You read the quaternion as `(x, y, z, w)`, as SciPy does. Here and in MuJoCo `w` is first."
-
-
-@exercise.misconception(_LAST, id="scalar_last")
-def scalar_last():
-    def quat_rotate(q, v):
-        w, u = q[3], np.array(q[:3])
-        t = 2 * np.cross(u, v)
-        return v + w * t + np.cross(u, t)
-
-
-@exercise.misconception(
-    "You return the wrong three entries of `q v conj(q)`: the vector part is entries 1 to 3, "
-    "entry 0 is the scalar part.",
-    id="wrong_slice",
-)
-def wrong_slice():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        return np.array([0.0, *(v + w * t + np.cross(u, t))])[:3]
-
-
-@exercise.misconception(
-    "You return all four entries of `q v conj(q)`; the vector is its last three.",
-    id="four_entries",
-)
-def four_entries():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        return np.array([0.0, *(v + w * t + np.cross(u, t))])
-
-
-@exercise.misconception(
-    "The vector sits in the wrong place when it is made a quaternion: it is `(0, v)`, the scalar "
-    "part first.",
-    id="vector_misplaced",
-)
-def vector_misplaced():
-    def quat_rotate(q, v):
-        def mul(a, b):
-            u, x = a[1:], b[1:]
-            return np.array([a[0] * b[0] - u @ x, *(a[0] * x + b[0] * u + np.cross(u, x))])
-
-        c = np.array([q[0], -q[1], -q[2], -q[3]])
-        return mul(mul(q, np.array([*v, 0.0])), c)[:3]
-
-
-@exercise.misconception(
-    "The vector sits in the wrong place when it is made a quaternion: it is `(0, v)`, the scalar "
-    "part first, and zero.",
-    id="vector_misplaced",
-)
-def vector_misplaced_first():
-    def quat_rotate(q, v):
-        def mul(a, b):
-            u, x = a[1:], b[1:]
-            return np.array([a[0] * b[0] - u @ x, *(a[0] * x + b[0] * u + np.cross(u, x))])
-
-        c = np.array([q[0], -q[1], -q[2], -q[3]])
-        return mul(mul(q, np.array([*v, 0.0])), c)[1:]
-
-
-_FACTOR = "A factor 2 is missing: with `t = 2 u x v` the rotated vector is `v + w t + u x t`."
-
-
-@exercise.misconception(_FACTOR, id="factor_two")
-def factor_two():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = np.cross(u, v)
-        return v + w * t + np.cross(u, t)
-
-
-@exercise.misconception(_FACTOR, id="factor_two")
-def factor_two_first():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        return v + w * np.cross(u, v) + 2 * np.cross(u, np.cross(u, v))
-
-
-@exercise.misconception(_FACTOR, id="factor_two")
-def factor_two_second():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        return v + 2 * w * np.cross(u, v) + np.cross(u, np.cross(u, v))
-
-
-@exercise.misconception(
-    "The scalar part is left out: the rotated vector is `v + w t + u x t` with `t = 2 u x v`.",
-    id="no_scalar_part",
-)
-def no_scalar_part():
-    def quat_rotate(q, v):
-        u = np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        return v + t + np.cross(u, t)
-
-
-@exercise.misconception(
-    "The last term is missing: with `t = 2 u x v` the rotated vector is `v + w t + u x t`.",
-    id="missing_term",
-)
-def no_last_term():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        return v + 2 * w * np.cross(u, v)
-
-
-@exercise.misconception(
-    "The middle term is missing: with `t = 2 u x v` the rotated vector is `v + w t + u x t`.",
-    id="missing_term",
-)
-def no_middle_term():
-    def quat_rotate(q, v):
-        u = np.array(q[1:])
-        return v + 2 * np.cross(u, np.cross(u, v))
-
-
-@exercise.misconception(
-    "The vector itself is missing: with `t = 2 u x v` the rotated vector is `v + w t + u x t`.",
-    id="missing_term",
-)
-def no_first_term():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        return w * t + np.cross(u, t)
-
-
-@exercise.misconception(
-    "A cross product is the wrong way round: `t = 2 u x v`, then `v + w t + u x t`, the "
-    "quaternion's vector part first both times.",
-    id="cross_order",
-)
-def first_cross_reversed():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = 2 * np.cross(v, u)
-        return v + w * t + np.cross(u, t)
-
-
-@exercise.misconception(
-    "A cross product is the wrong way round: `t = 2 u x v`, then `v + w t + u x t`, the "
-    "quaternion's vector part first both times.",
-    id="cross_order",
-)
-def second_cross_reversed():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        return v + w * t + np.cross(t, u)
-
-
-@exercise.misconception(
+_wrong(
+    "scalar_last",
     "You read the quaternion as `(x, y, z, w)`, and turn by its inverse besides: `w` is first, and "
     "the vector turns by `q v conj(q)`.",
-    id="scalar_last",
+    ("q[0], np.array(q[1:])", "q[3], -np.array(q[:3])"),
 )
-def scalar_last_and_passive():
-    def quat_rotate(q, v):
-        w, u = q[3], -np.array(q[:3])
-        t = 2 * np.cross(u, v)
-        return v + w * t + np.cross(u, t)
+_wrong(
+    "wrong_slice",
+    "You return the wrong three entries of `q v conj(q)`: the vector part is entries 1 to 3, "
+    "entry 0 is the scalar part.",
+    (_SUM, f"np.array([0.0, *({_SUM})])[:3]"),
+)
+_wrong(
+    "four_entries",
+    "You return all four entries of `q v conj(q)`; the vector is its last three.",
+    (_SUM, f"np.array([0.0, *({_SUM})])"),
+)
+for _edits in (
+    [("2 * np.cross", "np.cross")],
+    [_LINE_OF_T, (_SUM, "v + w * np.cross(u, v) + 2 * np.cross(u, np.cross(u, v))")],
+    [_LINE_OF_T, (_SUM, "v + 2 * w * np.cross(u, v) + np.cross(u, np.cross(u, v))")],
+):
+    _wrong("factor_two", f"A factor 2 is missing: {_FORMULA}.", *_edits)
+_wrong(
+    "no_scalar_part",
+    "The scalar part is left out: the rotated vector is `v + w t + u x t` with `t = 2 u x v`.",
+    ("w, u = q[0], np.array(q[1:])", "u = np.array(q[1:])"),
+    ("w * t", "t"),
+)
+_wrong(
+    "missing_term",
+    f"The last term is missing: {_FORMULA}.",
+    _LINE_OF_T,
+    (_SUM, "v + 2 * w * np.cross(u, v)"),
+)
+_wrong(
+    "missing_term",
+    f"The middle term is missing: {_FORMULA}.",
+    ("w, u = q[0], np.array(q[1:])", "u = np.array(q[1:])"),
+    _LINE_OF_T,
+    (_SUM, "v + 2 * np.cross(u, np.cross(u, v))"),
+)
+_wrong("missing_term", f"The vector itself is missing: {_FORMULA}.", ("v + w * t", "w * t"))
+for _cross, _reversed in (
+    ("np.cross(u, v)", "np.cross(v, u)"),
+    ("np.cross(u, t)", "np.cross(t, u)"),
+):
+    _wrong(
+        "cross_order",
+        "A cross product is the wrong way round: `t = 2 u x v`, then `v + w t + u x t`, the "
+        "quaternion's vector part first both times.",
+        (_cross, _reversed),
+    )
+_wrong(
+    "turns_twice",
+    "You turn twice: `q v conj(q)` is applied to its own result.",
+    ("    t = 2", "    for _ in range(2):\n        t = 2"),
+    (f"    return {_SUM}", f"        v = {_SUM}\n    return v"),
+)
+_wrong(
+    "normalised",
+    "You normalise the vector: a rotation keeps its length, and zero stays zero.",
+    ("    t = 2", "    v = np.asarray(v) / np.linalg.norm(v)\n    t = 2"),
+)
+_wrong(
+    "unchanged",
+    "You return the vector as it was: no rotation is applied.",
+    ("    w, u = q[0], np.array(q[1:])\n", ""),
+    _LINE_OF_T,
+    (_SUM, "v"),
+)
+for _edit in (
+    (f"return {_SUM}", "v += w * t + np.cross(u, t)\n    return v"),
+    ("    return", "    q[1:] *= -1\n    return"),
+):
+    _wrong("modifies_input", "You write into an argument; return a new array.", _edit)
+
+_wrong_product = exercise.slips("""\
+def quat_rotate(q, v):
+    def mul(a, b):
+        u, x = a[1:], b[1:]
+        return np.array([a[0] * b[0] - u @ x, *(a[0] * x + b[0] * u + np.cross(u, x))])
+
+    c = np.array([q[0], -q[1], -q[2], -q[3]])
+    return mul(mul(q, np.array([0.0, *v])), c)[1:]
+""")
+_wrong_product(
+    "no_conjugate",
+    "You compute `q v q`: the right factor must be the conjugate of `q`.",
+    ("    c = np.array([q[0], -q[1], -q[2], -q[3]])\n", ""),
+    (", c)", ", q)"),
+)
+_MISPLACED = (
+    "The vector sits in the wrong place when it is made a quaternion: it is `(0, v)`, the scalar "
+    "part first"
+)
+_wrong_product(
+    "vector_misplaced", f"{_MISPLACED}.", ("[0.0, *v]", "[*v, 0.0]"), ("c)[1:]", "c)[:3]")
+)
+_wrong_product("vector_misplaced", f"{_MISPLACED}, and zero.", ("[0.0, *v]", "[*v, 0.0]"))
 
 
 @exercise.misconception(
@@ -297,18 +220,6 @@ def half_angle():
 
 
 @exercise.misconception(
-    "You turn twice: `q v conj(q)` is applied to its own result.", id="turns_twice"
-)
-def turns_twice():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        for _ in range(2):
-            t = 2 * np.cross(u, v)
-            v = v + w * t + np.cross(u, t)
-        return v
-
-
-@exercise.misconception(
     "Your way through axis and angle divides by zero where the rotation is none: the axis is "
     "undefined there, the vector stays as it is.",
     id="division_by_zero",
@@ -320,42 +231,6 @@ def division_by_zero():
         v = np.asarray(v)
         c, s = np.cos(angle), np.sin(angle)
         return c * v + s * np.cross(n, v) + (1 - c) * (n @ v) * n
-
-
-@exercise.misconception(
-    "You normalise the vector: a rotation keeps its length, and zero stays zero.",
-    id="normalised",
-)
-def normalised():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        v = np.asarray(v) / np.linalg.norm(v)
-        t = 2 * np.cross(u, v)
-        return v + w * t + np.cross(u, t)
-
-
-@exercise.misconception("You return the vector as it was: no rotation is applied.")
-def unchanged():
-    def quat_rotate(q, v):
-        return v
-
-
-@exercise.misconception("You write into an argument; return a new array.", id="modifies_input")
-def modifies_vector():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        v += w * t + np.cross(u, t)
-        return v
-
-
-@exercise.misconception("You write into an argument; return a new array.", id="modifies_input")
-def modifies_quaternion():
-    def quat_rotate(q, v):
-        w, u = q[0], np.array(q[1:])
-        t = 2 * np.cross(u, v)
-        q[1:] *= -1
-        return v + w * t + np.cross(u, t)
 
 
 @exercise.variant("two products, written out")
@@ -402,11 +277,7 @@ def by_axis():
         n = [c / s for c in q[1:]]
         angle = 2 * math.atan2(s, q[0])
         d = sum(a * b for a, b in zip(n, v))
-        cross = (
-            n[1] * v[2] - n[2] * v[1],
-            n[2] * v[0] - n[0] * v[2],
-            n[0] * v[1] - n[1] * v[0],
-        )
+        cross = (n[1] * v[2] - n[2] * v[1], n[2] * v[0] - n[0] * v[2], n[0] * v[1] - n[1] * v[0])
         co, si = math.cos(angle), math.sin(angle)
         return tuple(co * v[k] + si * cross[k] + (1 - co) * d * n[k] for k in range(3))
 

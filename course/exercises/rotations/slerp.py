@@ -5,7 +5,6 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from course.exercises.compare import quaternion, satisfies
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise(
@@ -127,39 +126,49 @@ def slerp(q0, q1, t):
 _wrong = exercise.slips(_GOOD)
 
 
+def _first(*lines):
+    """Lines put before the one that computes the angle, as an edit."""
+    return ("    h = np", "".join(f"    {line}\n" for line in lines) + "    h = np")
+
+
+_CHECK = "    if d < 0:\n        q1, d = -q1, -d\n"
+_CLIP = ("min(d, 1.0)", "np.clip(d, -1, 1)")
+_SINE = ("np.arccos(min(d, 1.0))", "np.arctan2(np.linalg.norm(q1 - d * q0), d)")
+_SUM = "(np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1) / s"
+_UNIT = (f"return {_SUM}", f"q = {_SUM[1:-5]}\n    return q / np.linalg.norm(q)")
+
 _NO_SIGN = (
     "The sign check is missing: where `q0 . q1 < 0` negate one of them, else the path takes the "
     "long way round (up to 300 deg for a turn of 60)."
 )
-_CHECK = "    if d < 0:\n        q1, d = -q1, -d\n"
-_wrong("no_sign_check", _NO_SIGN, (_CHECK, ""), ("min(d, 1.0)", "np.clip(d, -1, 1)"))
-_wrong(
-    "no_sign_check",
-    _NO_SIGN,
-    (_CHECK, ""),
-    ("np.arccos(min(d, 1.0))", "np.arctan2(np.linalg.norm(q1 - d * q0), d)"),
-)
+_wrong("no_sign_check", _NO_SIGN, (_CHECK, ""), _CLIP)
+_wrong("no_sign_check", _NO_SIGN, (_CHECK, ""), _SINE)
 _wrong(
     "no_sign_check",
     "The sign check is the wrong way round: negate where `q0 . q1 < 0`, not where it is positive.",
     ("if d < 0", "if d > 0"),
-    ("min(d, 1.0)", "np.clip(d, -1, 1)"),
+    _CLIP,
 )
-_HALF_CHECK = (
-    "Only half of the sign check: where the dot product is negative, the quaternion *and* the dot "
-    "product change their sign."
-)
-_wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "d = -d"))
-_wrong(
-    "half_sign_check",
-    _HALF_CHECK,
-    ("q1, d = -q1, -d", "q1 = -q1"),
-    ("min(d, 1.0)", "np.clip(d, -1, 1)"),
-)
+for _half, *_more in (
+    ("d = -d",),
+    ("q1 = -q1", _CLIP),
+    ("d = -d", _SINE),
+    ("q1 = -q1", _SINE),
+    ("d = -d", _SINE, _UNIT),
+    ("q1 = -q1", _SINE, _UNIT),
+    ("d = -d", _UNIT),
+):
+    _wrong(
+        "half_sign_check",
+        "Only half of the sign check: where the dot product is negative, the quaternion *and* the "
+        "dot product change their sign.",
+        ("q1, d = -q1, -d", _half),
+        *_more,
+    )
 _wrong(
     "lerp",
     "You blend the entries linearly: the result is not unit, so it is no rotation.",
-    ("    h = np", "    return (1 - t) * q0 + t * q1\n    h = np"),
+    _first("return (1 - t) * q0 + t * q1"),
 )
 _wrong(
     "lerp",
@@ -170,10 +179,7 @@ _wrong(
     "lerp_normalised",
     "You blend linearly and normalise: the path is right, the speed along it is not constant. "
     "Slerp weighs with sines of the angle.",
-    (
-        "    h = np",
-        "    q = (1 - t) * q0 + t * q1\n    return q / np.linalg.norm(q)\n    h = np",
-    ),
+    _first("q = (1 - t) * q0 + t * q1", "return q / np.linalg.norm(q)"),
 )
 _wrong(
     "lerp_normalised",
@@ -181,86 +187,68 @@ _wrong(
     "of the angle between the quaternions.",
     (_CHECK, "    q = (1 - t) * q0 + t * q1\n    return q / np.linalg.norm(q)\n"),
 )
-_SMALL = (
-    "You switch to a linear blend at too large an angle: above a dot product of 0.9995 it is off "
-    "by up to 1e-6 rad. The sines are exact to 1e-9 down to 1e-6 rad; switch below that."
-)
 for _limit in ("0.95", "0.99", "0.995", "0.999", "0.9995", "0.9999", "0.99999"):
     for _blend in ("q0 + t * (q1 - q0)", "(q := q0 + t * (q1 - q0)) / np.linalg.norm(q)"):
         if _limit == "0.99999" and "norm" in _blend:
             continue  # right to about 1e-9: not a mistake
         _wrong(
             "lerp_too_early",
-            _SMALL,
-            ("    h = np", f"    if d > {_limit}:\n        return {_blend}\n    h = np"),
+            "You switch to a linear blend at too large an angle: above a dot product of 0.9995 it "
+            "is off by up to 1e-6 rad. The sines are exact to 1e-9 down to 1e-6 rad; switch below "
+            "that.",
+            _first(f"if d > {_limit}:", f"    return {_blend}"),
         )
-_wrong(
-    "small_turn_dropped",
-    "You return one end for small angles: at 1e-6 rad and more the turn still counts. Switch to "
-    "a linear blend there, or use `arctan2`.",
-    ("    h = np", "    if d > 0.9995:\n        return q0\n    h = np"),
-)
-_wrong(
-    "small_turn_dropped",
-    "You return one end for small angles: at 1e-6 rad and more the turn still counts. Switch to "
-    "a linear blend there, or use `arctan2`.",
+for _edit in (
+    _first("if d > 0.9995:", "    return q0"),
     ("s < 1e-12", "s < 1e-4"),
-)
-_wrong(
-    "small_turn_dropped",
-    "You return one end for small angles: at 1e-6 rad and more the turn still counts. Switch to "
-    "a linear blend there, or use `arctan2`.",
     ("s < 1e-12", "s < 1e-6"),
+):
+    _wrong(
+        "small_turn_dropped",
+        "You return one end for small angles: at 1e-6 rad and more the turn still counts. Switch "
+        "to a linear blend there, or use `arctan2`.",
+        _edit,
+    )
+_UNGUARDED = ("    if s < 1e-12:\n        return q0\n", "")
+_UNCLIPPED = ("min(d, 1.0)", "d")
+_NAN = (
+    "NaN where the two are the same rotation: rounding lifts the dot product above 1 and `arccos` "
+    "knows no such number"
 )
-_DIVISION = (
-    "Division by zero where the two are the same rotation: there the sine of the angle is zero; "
-    "return either end (or blend linearly)."
-)
-_wrong("division_by_zero", _DIVISION, ("    if s < 1e-12:\n        return q0\n", ""))
 _wrong(
     "division_by_zero",
-    "NaN where the two are the same rotation: rounding lifts the dot product above 1 and `arccos` "
-    "knows no such number (clip it); and the sine is zero there.",
-    ("    if s < 1e-12:\n        return q0\n", ""),
-    ("min(d, 1.0)", "d"),
+    "Division by zero where the two are the same rotation: there the sine of the angle is zero; "
+    "return either end (or blend linearly).",
+    _UNGUARDED,
 )
+_wrong("division_by_zero", f"{_NAN} (clip it); and the sine is zero there.", _UNGUARDED, _UNCLIPPED)
+_wrong("no_clip", f"{_NAN}. Clip it.", _UNCLIPPED)
 _wrong(
     "no_clip",
-    "NaN where the two are the same rotation: rounding lifts the dot product above 1 and `arccos` "
-    "knows no such number. Clip it.",
-    ("min(d, 1.0)", "d"),
+    f"{_NAN}. Clip it, or compare with `>=`.",
+    _UNCLIPPED,
+    _first("if d == 1:", "    return q0"),
 )
-_wrong(
-    "no_clip",
-    "NaN where the two are the same rotation: rounding lifts the dot product above 1 and `arccos` "
-    "knows no such number. Clip it, or compare with `>=`.",
-    ("min(d, 1.0)", "d"),
-    ("    h = np", "    if d == 1:\n        return q0\n    h = np"),
-)
+_ANGLE = "h = np.arccos(min(d, 1.0))"
 _wrong(
     "angle_doubled",
     "The sines take the angle between the quaternions, `arccos(q0 . q1)`: half of the angle of the "
     "rotation. You use the whole.",
-    ("h = np.arccos(min(d, 1.0))", "h = 2 * np.arccos(min(d, 1.0))"),
+    (_ANGLE, "h = 2 * np.arccos(min(d, 1.0))"),
 )
 _wrong(
     "angle_doubled",
     "The angle in the sines is `arccos(q0 . q1)`, the angle between the quaternions; you halve it "
     "once more.",
-    ("h = np.arccos(min(d, 1.0))", "h = np.arccos(min(d, 1.0)) / 2"),
+    (_ANGLE, f"{_ANGLE} / 2"),
 )
 _wrong(
     "ends_exchanged",
     "The ends are exchanged: at `t = 0` the result must be `q0`.",
-    (
-        "np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1",
-        "np.sin(t * h) * q0 + np.sin((1 - t) * h) * q1",
-    ),
+    (_SUM, "(np.sin(t * h) * q0 + np.sin((1 - t) * h) * q1) / s"),
 )
 _wrong(
-    "minus",
-    "The two weighted ends add up; you subtract them.",
-    ("* q0 + np.sin", "* q0 - np.sin"),
+    "minus", "The two weighted ends add up; you subtract them.", ("* q0 + np.sin", "* q0 - np.sin")
 )
 _wrong(
     "not_divided",
@@ -273,42 +261,31 @@ _wrong(
     "time.",
     ("np.sin((1 - t) * h)", "np.cos(t * h)"),
 )
-_wrong(
-    "stays_at_start",
-    "You ignore `t`: the result is always one end.",
-    ("    h = np", "    return q0\n    h = np"),
-)
-_wrong(
-    "stays_at_start",
-    "You ignore `t`: the result is always one end.",
-    ("    h = np", "    return q1\n    h = np"),
-)
-_wrong(
-    "stays_at_start",
-    "You ignore `t`: the result is always the middle.",
-    ("    h = np", "    t = 0.5\n    h = np"),
-)
+for _line, _what in (("return q0", "one end"), ("return q1", "one end"), ("t = 0.5", "the middle")):
+    _wrong("stays_at_start", f"You ignore `t`: the result is always {_what}.", _first(_line))
 _wrong(
     "eased",
     "You bend the time (an ease-in); slerp turns at constant speed.",
-    ("    h = np", "    t = t * t * (3 - 2 * t)\n    h = np"),
+    _first("t = t * t * (3 - 2 * t)"),
 )
 _wrong(
     "scalar_last",
     "The scalar part is last in what you return; here it comes first.",
-    (
-        "    return (np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1) / s",
-        "    return np.roll((np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1) / s, -1)",
-    ),
+    (f"return {_SUM}", f"return np.roll({_SUM}, -1)"),
 )
 _wrong(
     "vector_angle_from_w",
     "The angle comes from the dot product of all four entries, not of the vector parts.",
     ("d = q0 @ q1", "d = q0[1:] @ q1[1:]"),
 )
+_wrong(
+    "modifies_input",
+    "You write into an argument; work on a copy.",
+    ("    q0, q1 = np.array(q0, float), np.array(q1, float)\n", ""),
+    ("q1, d = -q1, -d", "q1 *= -1\n        d = -d"),
+)
 
-
-_POWER = """\
+_wrong_power = exercise.slips("""\
 def slerp(q0, q1, t):
     def mul(a, b):
         u, v = a[1:], b[1:]
@@ -318,68 +295,26 @@ def slerp(q0, q1, t):
     if q0 @ q1 < 0:
         q1 = -q1
     conj = q0 * [1, -1, -1, -1]
-    step = DELTA
+    step = mul(conj, q1)
     s = np.linalg.norm(step[1:])
     if s < 1e-15:
         return q0
     h = np.arctan2(s, step[0])
     power = np.array([np.cos(t * h), *(np.sin(t * h) * step[1:] / s)])
-    return RESULT
-"""
-for _delta, _result in (
-    ("mul(conj, q1)", "mul(power, q0)"),
-    ("mul(q1, conj)", "mul(q0, power)"),
-):
-    exercise.misconceptions.append(
-        Implementation(
-            "wrong_side",
-            "The turn between the ends is applied on the wrong side: `q0 (conj(q0) q1)^t`, or "
-            "`(q1 conj(q0))^t q0`.",
-            _POWER.replace("DELTA", _delta).replace("RESULT", _result),
-        )
-    )
-exercise.misconceptions.append(
-    Implementation(
-        "no_sign_check",
-        _NO_SIGN,
-        _POWER.replace("    if q0 @ q1 < 0:\n        q1 = -q1\n", "")
-        .replace("DELTA", "mul(conj, q1)")
-        .replace("RESULT", "mul(q0, power)"),
-    )
+    return mul(q0, power)
+""")
+_SIDE = (
+    "The turn between the ends is applied on the wrong side: `q0 (conj(q0) q1)^t`, or "
+    "`(q1 conj(q0))^t q0`."
 )
-exercise.misconceptions.append(
-    Implementation(
-        "turn_without_start",
-        "You return the part of the turn that is done, without the start: multiply it to `q0`.",
-        _POWER.replace("DELTA", "mul(conj, q1)").replace("RESULT", "power"),
-    )
+_wrong_power("wrong_side", _SIDE, ("mul(q0, power)", "mul(power, q0)"))
+_wrong_power("wrong_side", _SIDE, ("mul(conj, q1)", "mul(q1, conj)"))
+_wrong_power("no_sign_check", _NO_SIGN, ("    if q0 @ q1 < 0:\n        q1 = -q1\n", ""))
+_wrong_power(
+    "turn_without_start",
+    "You return the part of the turn that is done, without the start: multiply it to `q0`.",
+    ("mul(q0, power)", "power"),
 )
-
-
-@exercise.misconception("You write into an argument; work on a copy.", id="modifies_input")
-def modifies_input():
-    def slerp(q0, q1, t):
-        d = q0 @ q1
-        if d < 0:
-            q1 *= -1
-            d = -d
-        h = np.arccos(min(d, 1.0))
-        s = np.sin(h)
-        if s < 1e-12:
-            return q0
-        return (np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1) / s
-
-
-_SINE = ("np.arccos(min(d, 1.0))", "np.arctan2(np.linalg.norm(q1 - d * q0), d)")
-_wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "d = -d"), _SINE)
-_wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "q1 = -q1"), _SINE)
-_UNIT = (
-    "return (np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1) / s",
-    "q = np.sin((1 - t) * h) * q0 + np.sin(t * h) * q1\n    return q / np.linalg.norm(q)",
-)
-for _half in ("d = -d", "q1 = -q1"):
-    _wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", _half), _SINE, _UNIT)
-_wrong("half_sign_check", _HALF_CHECK, ("q1, d = -q1, -d", "d = -d"), _UNIT)
 
 
 @exercise.variant("a linear blend for the smallest angles only")
