@@ -707,26 +707,32 @@ def euler_zyx_to_mat(yaw, pitch, roll):
 # %% check="euler_zyx_to_mat"
 @visible_check("euler_zyx_to_mat")
 def check_euler_zyx_to_mat(check):
+    import itertools
+
     def scipy_matrix(sequence, *angles):
         return scipy.spatial.transform.Rotation.from_euler(sequence, angles).as_matrix()
 
-    for yaw, pitch, roll in np.random.default_rng(1).uniform(-np.pi, np.pi, (50, 3)):
+    for angles in np.random.default_rng(1).uniform(-np.pi, np.pi, (50, 3)):
+        yaw, pitch, roll = angles
+        orders = list(itertools.permutations(angles))[1:]
         mistakes = {
-            "this is the extrinsic sequence, Rx Ry Rz": scipy_matrix("zyx", yaw, pitch, roll),
-            "yaw and roll are exchanged": scipy_matrix("ZYX", roll, pitch, yaw),
-            "Ry turns the wrong way: its minus belongs below the diagonal": scipy_matrix(
-                "ZYX", yaw, -pitch, roll
-            ),
+            "the extrinsic sequence, Rx Ry Rz": [scipy_matrix("zyx", *angles)],
+            "Ry turned backwards: its minus stands below the diagonal": [
+                scipy_matrix("ZYX", yaw, -pitch, roll)
+            ],
+            "an angle in the wrong factor: yaw is for Rz, pitch for Ry, roll for Rx": [
+                scipy_matrix(sequence, *order) for order in orders for sequence in ("ZYX", "zyx")
+            ],
         }
-        quat = from_mujoco(mujoco.mju_euler2Quat, 4, np.array([yaw, pitch, roll]), "zyx")
+        quat = from_mujoco(mujoco.mju_euler2Quat, 4, angles, "zyx")
         got = euler_zyx_to_mat(yaw, pitch, roll)
         for label, right in (
             ('euler_zyx_to_mat vs mju_euler2Quat "zyx"', matrix_from_mujoco(quat)),
-            ('euler_zyx_to_mat vs SciPy "ZYX"', scipy_matrix("ZYX", yaw, pitch, roll)),
+            ('euler_zyx_to_mat vs SciPy "ZYX"', scipy_matrix("ZYX", *angles)),
         ):
             if not check.close(label, got, right):
-                for sentence, wrong in mistakes.items():
-                    check.true(label, differ(got, wrong), sentence)
+                for what, wrong in mistakes.items():
+                    check.true(label, differ(got, *wrong), f"this is {what}")
 
 
 # %% test="euler_zyx_to_mat"

@@ -82,6 +82,43 @@ def test_arctan2_keeps_the_digits_that_arccos_loses(names):
             assert rough > 1e-10
 
 
+@pytest.mark.parametrize(
+    ("id", "mistake", "words"),
+    [
+        ("active_passive", "swapped", "this is the passive reading"),
+        ("quat_mul", "swapped_order", "the other order"),
+        ("quat_mul", "scalar_last", "takes the scalar part as the last number"),
+        ("quat_mul", "sign_error", "has the wrong sign"),
+        ("quat_rotate", "passive", "this turns backwards"),
+        ("quat_rotate", "one_side", "only one side is multiplied"),
+        ("quat_to_mat", "transpose", "this is the transpose"),
+        ("axis_angle_to_quat", "no_half_angle", "must be halved"),
+        ("axis_angle_to_quat", "degrees", "not in degrees"),
+        ("axis_angle_to_mat", "elementwise_square", "K @ K is meant"),
+        ("axis_angle_to_mat", "sine_cosine_swapped", "are exchanged"),
+        ("mat_to_quat", "four_roots", "no sign to give"),
+        ("mat_to_quat", "negative_w", "return -q there"),
+        ("euler_zyx_to_mat", "extrinsic", "the extrinsic sequence"),
+        ("euler_zyx_to_mat", "argument_order", "an angle in the wrong factor"),
+        ("mat_to_euler_zyx", "lock_ignored", "nothing to go by"),
+        ("euler_rate_matrix", "column_order", "the columns are for yaw', pitch', roll'"),
+        ("euler_rate_matrix", "world_rates", "rates about the world's axes"),
+        ("slerp", "no_sign_check", "the long way round"),
+        ("slerp", "lerp", "its length is not 1"),
+        ("slerp", "lerp_normalised", "it does not turn evenly"),
+        ("quat_angle", "no_absolute", "take the absolute value"),
+        ("interp_branch", "never_flips", "the farther triple"),
+    ],
+)
+def test_a_visible_check_names_the_mistake(names, monkeypatch, capsys, id, mistake, words):
+    wrong = next(m for m in exercise(id).misconceptions if m.id == mistake).namespace()
+    for name in exercise(id).provides:
+        monkeypatch.setitem(names["differ"].__globals__, name, wrong[name])
+    with np.errstate(all="ignore"):
+        assert not names[f"check_{id}"]()
+    assert words in capsys.readouterr().out
+
+
 # Conventions ------------------------------------------------------------------------------
 
 
