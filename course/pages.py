@@ -38,8 +38,13 @@ def text(words: object) -> str:
 
 
 def sentence(words: str) -> str:
-    """A sentence of a grader as HTML: `names` between backticks become code."""
-    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", text(words)).replace("\n", "<br>")
+    """A sentence of a grader as HTML: `names` become code, and *words* are stressed."""
+    marked = re.sub(
+        r"`([^`\n]+)`|(?<![\w*])\*(\w[^*`\n]*)\*(?![\w*])",
+        lambda found: f"<code>{found[1]}</code>" if found[1] else f"<em>{found[2]}</em>",
+        text(words),
+    )
+    return marked.replace("\n", "<br>")
 
 
 def plain(words: str) -> str:

@@ -74,6 +74,17 @@ def test_an_unrecognised_answer_shows_an_example(capsys):
     assert "for example [1. , 2. , 4.5]; [2., 7., 1.] expected" in lines_of(capsys)[0]
 
 
+def test_of_a_large_answer_the_worst_entry_is_shown(capsys):
+    wrong = np.sin(np.arange(25.0)).reshape(5, 5) + 0.01
+    wrong[4, 0] = 3.5
+
+    @visible_check("quat_mul")
+    def check_quat_mul(check):
+        check.close("matrix", wrong, np.ones((5, 5)))
+
+    assert "it differs most at [4, 0]: 3.5; 1. expected" in lines_of(capsys)[0]
+
+
 def test_quaternions_may_have_the_other_sign_only_where_that_is_said(capsys):
     @visible_check("quat_mul")
     def check_quat_mul(check):

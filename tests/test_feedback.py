@@ -8,6 +8,7 @@ import pytest
 from course.classwork import grade_class
 from course.feedback import clean_html, student_page, write_feedback
 from course.gradebook import ManualScore, Sheet
+from course.pages import sentence
 from course.paths import CHECKOUT, DataFolders
 from course.records import attach
 from course.repair import repair_against
@@ -132,6 +133,11 @@ def test_text_of_another_version_of_the_lesson_is_not_taken_for_the_students(fol
     assert "older wording" not in page
     assert "Gone from" not in page
     assert "My own notes." in page
+
+
+def test_a_sentence_shows_code_and_stress_and_leaves_products_alone():
+    shown = sentence("`qpos` *and* `a * b` change: 2*x*3 < y * z.")
+    assert shown == ("<code>qpos</code> <em>and</em> <code>a * b</code> change: 2*x*3 &lt; y * z.")
 
 
 def test_hidden_tests_are_not_shown(folders):

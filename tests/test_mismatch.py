@@ -105,6 +105,10 @@ def test_an_ambiguous_result_keeps_every_look():
     assert ids[:2] == ["sign", "conjugate"]
 
 
+def test_next_to_nothing_is_no_multiple_of_the_right_value():
+    assert "times the right one" not in str(looks_like(V * -6e-11, V))
+
+
 def test_sentences_are_whole_and_short():
     for got, expected in ((np.roll(Q, -1), Q), (R.T, R), (V + 0.37, V), (R.ravel(), R)):
         _, sentence = recognise(got, expected)

@@ -67,7 +67,12 @@ class _Line:
         got, expected = max(self.wrong, key=lambda pair: _distance(*pair))
         if got.size <= _FEW:
             return f"for example {_show(got)}; {_show(expected)} expected"
-        return "the values differ"
+        if got.shape != expected.shape:
+            return f"shape {got.shape}; {expected.shape} expected"
+        place = np.unravel_index(np.argmax(np.abs(got - expected)), got.shape)
+        where = ", ".join(map(str, map(int, place)))
+        found, right = _show(got[place]), _show(expected[place])
+        return f"it differs most at [{where}]: {found}; {right} expected"
 
 
 class Check:

@@ -233,7 +233,7 @@ def _scaled(got: np.ndarray, expected: np.ndarray) -> str | None:
     if np.count_nonzero(np.abs(expected) > 1e-9) < 2:
         return None
     factor = float(np.vdot(got, expected) / np.vdot(expected, expected))
-    if factor and _same(got, factor * expected):
+    if abs(factor) > 1e-3 and _same(got, factor * expected):  # of nearly nothing it says nothing
         return f"Every value is {factor:.4g} times the right one."
     return None
 
