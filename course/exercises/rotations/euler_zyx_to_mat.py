@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise(
@@ -54,17 +53,18 @@ def edge():
     return cases
 
 
-_HEAD = """\
+_slip = exercise.slips("""\
 def euler_zyx_to_mat(yaw, pitch, roll):
     Z = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]])
     Y = np.array([[np.cos(pitch), 0, np.sin(pitch)], [0, 1, 0], [-np.sin(pitch), 0, np.cos(pitch)]])
     X = np.array([[1, 0, 0], [0, np.cos(roll), -np.sin(roll)], [0, np.sin(roll), np.cos(roll)]])
-"""
+    return Z @ Y @ X
+""")
 
 
 def _wrong(id, text, result, before=""):
-    cell = _HEAD.replace("    Z =", f"{before}    Z =", 1) + f"    return {result}\n"
-    exercise.misconceptions.append(Implementation(id, text, cell))
+    """A mistake in what is returned, or in lines `before` the first matrix."""
+    _slip(id, text, ("    Z =", f"{before}    Z ="), ("Z @ Y @ X", result))
 
 
 _wrong(

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise("quat_conj", points=1, provides=("quat_conj",), core=True, by_hand=True)
@@ -57,6 +56,10 @@ _SIGNED = {
     ),
     (1, 1, 1, 1): ("unchanged", "You return `q` itself; the conjugate negates `x`, `y` and `z`."),
 }
+_wrong = exercise.slips("""\
+def quat_conj(q):
+    return np.asarray(q) * np.array([1, -1, -1, -1])
+""")
 for _signs in itertools.product((1, -1), repeat=4):
     if _signs == (1, -1, -1, -1):
         continue
@@ -64,11 +67,7 @@ for _signs in itertools.product((1, -1), repeat=4):
         _signs,
         ("wrong_signs", "Some signs are wrong: keep `w`, negate `x`, `y` and `z`, all three."),
     )
-    exercise.misconceptions.append(
-        Implementation(
-            _id, _text, f"def quat_conj(q):\n    return np.asarray(q) * np.array({list(_signs)})\n"
-        )
-    )
+    _wrong(_id, _text, ("[1, -1, -1, -1]", str(list(_signs))))
 
 
 @exercise.misconception("You write into the argument `q`; work on a copy.", id="modifies_input")

@@ -5,7 +5,6 @@ import numpy as np
 
 from course.exercises.compare import quaternion
 from course.exercises.exercise import Exercise, call
-from course.exercises.implementation import Implementation
 from course.exercises.rotations import draws
 
 exercise = Exercise("quat_mul", points=3, provides=("quat_mul",), core=True, by_hand=True)
@@ -54,6 +53,14 @@ def contract():
     return [call("quat_mul", a, b, compare=quaternion(), unchanged=True) for a, b in _pairs(50, 6)]
 
 
+_wrong = exercise.slips("""\
+def quat_mul(a, b):
+    u, v = np.array(a[1:]), np.array(b[1:])
+    return np.array([a[0] * b[0] - u @ v, *(a[0] * v + b[0] * u + np.cross(u, v))])
+""")
+_VECTOR = "a[0] * v + b[0] * u + np.cross(u, v)"
+
+
 @exercise.misconception(
     "Your product is `b a`. Quaternion products do not commute: in `a b` the cross product is "
     "`a_vec x b_vec`."
@@ -72,113 +79,75 @@ def swapped_order():
         )
 
 
+_wrong_last = exercise.slips("""\
+def quat_mul(a, b):
+    u, v = np.array(a[:3]), np.array(b[:3])
+    vec = a[3] * v + b[3] * u + np.cross(u, v)
+    return np.append(vec, a[3] * b[3] - u @ v)
+""")
 _LAST = (
     "You treat the last entry as the scalar part, as SciPy does. Here and in MuJoCo the order is "
     "`(w, x, y, z)`."
 )
-
-
-@exercise.misconception(_LAST, id="scalar_last")
-def scalar_last():
-    def quat_mul(a, b):
-        u, v = np.array(a[:3]), np.array(b[:3])
-        vec = a[3] * v + b[3] * u + np.cross(u, v)
-        return np.append(vec, a[3] * b[3] - u @ v)
-
-
-@exercise.misconception(_LAST, id="scalar_last")
-def scalar_last_returned():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        vec = a[0] * v + b[0] * u + np.cross(u, v)
-        return np.append(vec, a[0] * b[0] - u @ v)
-
-
-@exercise.misconception(_LAST, id="scalar_last")
-def scalar_last_read():
-    def quat_mul(a, b):
-        u, v = np.array(a[:3]), np.array(b[:3])
-        vec = a[3] * v + b[3] * u + np.cross(u, v)
-        return np.array([a[3] * b[3] - u @ v, *vec])
-
-
-@exercise.misconception(
+_wrong_last("scalar_last", _LAST)
+_wrong_last("scalar_last", _LAST, ("[3]", "[0]"), ("[:3]", "[1:]"))
+_wrong_last(
+    "scalar_last",
+    _LAST,
+    ("np.append(vec, a[3] * b[3] - u @ v)", "np.array([a[3] * b[3] - u @ v, *vec])"),
+)
+_wrong_last(
+    "scalar_last",
     "You treat the last entry as the scalar part, and the product is `b a` besides. Here the order "
     "is `(w, x, y, z)`, and in `a b` the cross product is `a_vec x b_vec`.",
-    id="scalar_last",
+    ("np.cross(u, v)", "np.cross(v, u)"),
 )
-def scalar_last_swapped():
-    def quat_mul(a, b):
-        u, v = np.array(a[:3]), np.array(b[:3])
-        vec = a[3] * v + b[3] * u + np.cross(v, u)
-        return np.append(vec, a[3] * b[3] - u @ v)
 
-
-@exercise.misconception(
-    "The scalar part is `a_w b_w` *minus* the dot product of the vector parts; you add it."
+_wrong(
+    "plus_dot",
+    "The scalar part is `a_w b_w` *minus* the dot product of the vector parts; you add it.",
+    ("- u @ v", "+ u @ v"),
 )
-def plus_dot():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] + u @ v, *(a[0] * v + b[0] * u + np.cross(u, v))])
-
-
-@exercise.misconception(
+_wrong(
+    "no_cross",
     "The cross product of the vector parts is missing: without it the product commutes, and "
-    "rotations do not."
+    "rotations do not.",
+    (" + np.cross(u, v)", ""),
 )
-def no_cross():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *(a[0] * v + b[0] * u)])
-
-
-@exercise.misconception(
-    "The scalar part lacks the dot product of the vector parts: it is `a_w b_w - a_vec . b_vec`."
+_wrong(
+    "no_dot",
+    "The scalar part lacks the dot product of the vector parts: it is `a_w b_w - a_vec . b_vec`.",
+    (" - u @ v", ""),
 )
-def no_dot():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0], *(a[0] * v + b[0] * u + np.cross(u, v))])
-
-
-@exercise.misconception(
-    "The vector part is `a_w b_vec + b_w a_vec + a_vec x b_vec`; one of these terms is missing.",
-    id="missing_term",
+for _left in ("b[0] * u + np.cross(u, v)", "a[0] * v + np.cross(u, v)", "np.cross(u, v)"):
+    _wrong(
+        "missing_term",
+        "The vector part is `a_w b_vec + b_w a_vec + a_vec x b_vec`; one of these terms is "
+        "missing.",
+        (_VECTOR, _left),
+    )
+_wrong(
+    "scalars_exchanged",
+    "The scalar parts multiply the wrong vectors: `a_w` goes with `b_vec`, `b_w` with `a_vec`.",
+    ("a[0] * v + b[0] * u", "a[0] * u + b[0] * v"),
 )
-def missing_first():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *(b[0] * u + np.cross(u, v))])
-
-
-@exercise.misconception(
-    "The vector part is `a_w b_vec + b_w a_vec + a_vec x b_vec`; one of these terms is missing.",
-    id="missing_term",
+_wrong(
+    "normalised",
+    "You normalise: a product of quaternions that are not unit must keep its length `|a| |b|`.",
+    ("    return", "    q ="),
+    ("v))])\n", "v))])\n    return q / np.linalg.norm(q)\n"),
 )
-def missing_second():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *(a[0] * v + np.cross(u, v))])
-
-
-@exercise.misconception(
-    "The vector part is `a_w b_vec + b_w a_vec + a_vec x b_vec`; one of these terms is missing.",
-    id="missing_term",
-)
-def cross_only():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *np.cross(u, v)])
-
-
-@exercise.misconception(
-    "The scalar parts multiply the wrong vectors: `a_w` goes with `b_vec`, `b_w` with `a_vec`."
-)
-def scalars_exchanged():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *(a[0] * u + b[0] * v + np.cross(u, v))])
+for _edit in (
+    ("u, v = np.array(a[1:])", "u, v = -np.array(a[1:])"),
+    (", np.array(b[1:])", ", -np.array(b[1:])"),
+    (_VECTOR, f"-({_VECTOR})"),
+):
+    _wrong(
+        "conjugated",
+        "One factor is conjugated: you compute `conj(a) b` or `a conj(b)`, a difference of two "
+        "rotations instead of their composition.",
+        _edit,
+    )
 
 
 @exercise.misconception(
@@ -195,44 +164,6 @@ def elementwise():
 def added():
     def quat_mul(a, b):
         return np.asarray(a) + np.asarray(b)
-
-
-@exercise.misconception(
-    "You normalise: a product of quaternions that are not unit must keep its length `|a| |b|`.",
-    id="normalised",
-)
-def normalised():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        q = np.array([a[0] * b[0] - u @ v, *(a[0] * v + b[0] * u + np.cross(u, v))])
-        return q / np.linalg.norm(q)
-
-
-_CONJUGATED = (
-    "One factor is conjugated: you compute `conj(a) b` or `a conj(b)`, a difference of two "
-    "rotations instead of their composition."
-)
-
-
-@exercise.misconception(_CONJUGATED, id="conjugated")
-def first_conjugated():
-    def quat_mul(a, b):
-        u, v = -np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *(a[0] * v + b[0] * u + np.cross(u, v))])
-
-
-@exercise.misconception(_CONJUGATED, id="conjugated")
-def second_conjugated():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), -np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *(a[0] * v + b[0] * u + np.cross(u, v))])
-
-
-@exercise.misconception(_CONJUGATED, id="conjugated")
-def result_conjugated():
-    def quat_mul(a, b):
-        u, v = np.array(a[1:]), np.array(b[1:])
-        return np.array([a[0] * b[0] - u @ v, *(-(a[0] * v + b[0] * u + np.cross(u, v)))])
 
 
 @exercise.misconception("You write into an argument; return a new array.")
@@ -262,47 +193,36 @@ def overwrites_too_early():
         return a
 
 
-# The sixteen terms: row i of the product holds sign * a[j] * b[k].
-_TERMS = (
-    ((1, 0, 0), (-1, 1, 1), (-1, 2, 2), (-1, 3, 3)),
-    ((1, 0, 1), (1, 1, 0), (1, 2, 3), (-1, 3, 2)),
-    ((1, 0, 2), (-1, 1, 3), (1, 2, 0), (1, 3, 1)),
-    ((1, 0, 3), (1, 1, 2), (-1, 2, 1), (1, 3, 0)),
+_TERMS = """\
+(1) * a[0] * b[0] + (-1) * a[1] * b[1] + (-1) * a[2] * b[2] + (-1) * a[3] * b[3]
+(1) * a[0] * b[1] + (1) * a[1] * b[0] + (1) * a[2] * b[3] + (-1) * a[3] * b[2]
+(1) * a[0] * b[2] + (-1) * a[1] * b[3] + (1) * a[2] * b[0] + (1) * a[3] * b[1]
+(1) * a[0] * b[3] + (1) * a[1] * b[2] + (-1) * a[2] * b[1] + (1) * a[3] * b[0]
+""".splitlines()
+_wrong_term = exercise.slips(
+    f"def quat_mul(a, b):\n    return np.array([\n        {', '.join(_TERMS)}\n    ])\n"
 )
+_CHECK_EACH = "check each against `i j = k`, `j k = i`, `k i = j`, and minus the other way round."
 
 
-def _with_signs_flipped(flipped):
-    """A solution cell in which the terms `flipped`, a set of (row, column), have a wrong sign."""
-    rows = []
-    for i, row in enumerate(_TERMS):
-        terms = [
-            f"({-sign if (i, n) in flipped else sign}) * a[{j}] * b[{k}]"
-            for n, (sign, j, k) in enumerate(row)
-        ]
-        rows.append(" + ".join(terms))
-    body = ",\n        ".join(rows)
-    return f"def quat_mul(a, b):\n    return np.array([\n        {body},\n    ])\n"
+def _negated(term):
+    sign, product = term.split(" * ", 1)
+    return term, f"{'(-1)' if sign == '(1)' else '(1)'} * {product}"
 
 
-for _row in range(4):
-    for _column in range(4):
-        exercise.misconceptions.append(
-            Implementation(
-                "sign_error",
-                f"One term of the {'wxyz'[_row]} component has the wrong sign; check each against "
-                "`i j = k`, `j k = i`, `k i = j`, and minus the other way round.",
-                _with_signs_flipped({(_row, _column)}),
-            )
+for _name, _row in zip("wxyz", _TERMS, strict=True):
+    _row = _row.split(" + ")
+    for _term in _row:
+        _wrong_term(
+            "sign_error",
+            f"One term of the {_name} component has the wrong sign; {_CHECK_EACH}",
+            _negated(_term),
         )
-    if _row:
-        _cross = {(_row, n) for n, (_, j, k) in enumerate(_TERMS[_row]) if j and k}
-        exercise.misconceptions.append(
-            Implementation(
-                "sign_error",
-                f"Both cross terms of the {'wxyz'[_row]} component have the wrong sign; check "
-                "each against `i j = k`, `j k = i`, `k i = j`, and minus the other way round.",
-                _with_signs_flipped(_cross),
-            )
+    if _name != "w":
+        _wrong_term(
+            "sign_error",
+            f"Both cross terms of the {_name} component have the wrong sign; {_CHECK_EACH}",
+            *(_negated(_term) for _term in _row if "[0]" not in _term),
         )
 
 
