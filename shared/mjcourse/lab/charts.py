@@ -21,7 +21,7 @@ from mjcourse.lab.readouts import number_text
 _COLOURS = ("#0f85d0", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8c8c8c")
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "12 4", "1 2")
 _PLOT, _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 46, 8, 22, 16  # pixels: the plot and its margins
-_LETTER, _KEY, _LINE = 6.4, 34, 15  # of the legend: a letter, a stroke with its gaps, a line
+_LETTER, _KEY, _GAP, _LINE = 6.8, 34, 8, 15  # of the legend: letter, stroke, gap, line
 _MOST_SAMPLES = 2000
 
 
@@ -141,7 +141,7 @@ class Strip:
         unit = f" ({self.chart.unit})" if self.chart.unit else ""
         title = self.chart.title + unit
         parts = [f'<text class="t" x="{_LEFT}" y="13">{html.escape(title)}</text>']
-        widths = [_KEY + _LETTER * len(name) for name in self.chart.traces]
+        widths = [_KEY + _LETTER * len(name) + _GAP for name in self.chart.traces]
         right, line = self.width - _RIGHT, 0
         beside = _LEFT + 7.4 * len(title) + 12 + sum(widths) <= right
         x = right - sum(widths) if beside else _LEFT - 8

@@ -24,7 +24,7 @@ CSS = """<style>
   color:var(--jp-ui-font-color2,#616161)}
 .mjl .mjl-figure{display:flex;align-items:baseline;margin-left:auto}
 .mjl .mjl-value{white-space:nowrap;text-align:right}
-.mjl .mjl-value td{min-width:var(--cell);padding:0;text-align:right}
+.mjl .mjl-value td{min-width:var(--cell);padding:0;text-align:right;vertical-align:baseline}
 .mjl .mjl-unit{flex:none;min-width:3.4em;padding-left:6px;color:var(--jp-ui-font-color2,#616161)}
 .mjl .mjl-table{width:100%}
 .mjl .mjl-table{margin-top:8px}
