@@ -56,232 +56,150 @@ def contract():
     return [_case(axis, angle, unchanged=True) for axis, angle in pairs]
 
 
-_HALF = (
+_wrong = exercise.slips("""\
+def axis_angle_to_quat(axis, angle):
+    return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * np.asarray(axis))])
+""")
+_COS, _SIN, _AXIS = "np.cos(angle / 2)", "np.sin(angle / 2)", "* np.asarray(axis)"
+_VECTOR = f"*({_SIN} {_AXIS})"
+_WHOLE = ("angle / 2", "angle")
+
+
+def _with(half):
+    """Edits that name what goes into the cosine and the sine."""
+    return ("angle / 2", "half"), ("    return", f"    half = {half}\n    return")
+
+
+_wrong(
+    "no_half_angle",
     "The quaternion holds *half* the angle: `(cos(t/2), sin(t/2) axis)`; you use the whole, so it "
-    "turns twice as far."
+    "turns twice as far.",
+    _WHOLE,
 )
-
-
-@exercise.misconception(_HALF, id="no_half_angle")
-def no_half_angle():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.cos(angle), *(np.sin(angle) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "Half the angle goes into the cosine *and* into the sine; one of yours has the whole.",
-    id="half_in_one",
+for _part in (_SIN, _COS):
+    _wrong(
+        "half_in_one",
+        "Half the angle goes into the cosine *and* into the sine; one of yours has the whole.",
+        (_part, _part.replace(*_WHOLE)),
+    )
+_wrong(
+    "quarter_angle",
+    "You halve twice: half the angle goes in, a quarter comes out.",
+    ("angle / 2", "angle / 4"),
 )
-def half_in_cosine():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.cos(angle / 2), *(np.sin(angle) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "Half the angle goes into the cosine *and* into the sine; one of yours has the whole.",
-    id="half_in_one",
-)
-def half_in_sine():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.cos(angle), *(np.sin(angle / 2) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You halve twice: half the angle goes in, a quarter comes out.", id="quarter_angle"
-)
-def quarter_angle():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.cos(angle / 4), *(np.sin(angle / 4) * np.asarray(axis))])
-
-
-_DEGREES = "You treat the angle as degrees; it comes in radians, as everywhere in this course."
-
-
-@exercise.misconception(_DEGREES, id="degrees")
-def degrees():
-    def axis_angle_to_quat(axis, angle):
-        half = np.deg2rad(angle) / 2
-        return np.array([np.cos(half), *(np.sin(half) * np.asarray(axis))])
-
-
-@exercise.misconception(_DEGREES, id="degrees")
-def degrees_the_other_way():
-    def axis_angle_to_quat(axis, angle):
-        half = np.rad2deg(angle) / 2
-        return np.array([np.cos(half), *(np.sin(half) * np.asarray(axis))])
-
-
-@exercise.misconception(
+for _half in ("np.deg2rad(angle) / 2", "np.rad2deg(angle) / 2"):
+    _wrong(
+        "degrees",
+        "You treat the angle as degrees; it comes in radians, as everywhere in this course.",
+        *_with(_half),
+    )
+_wrong(
+    "degrees",
     "You treat the angle as degrees, and do not halve it: it comes in radians, and the quaternion "
     "holds half of it.",
-    id="degrees",
+    ("angle / 2", "t"),
+    ("    return", "    t = np.deg2rad(angle)\n    return"),
 )
-def degrees_not_halved():
-    def axis_angle_to_quat(axis, angle):
-        t = np.deg2rad(angle)
-        return np.array([np.cos(t), *(np.sin(t) * np.asarray(axis))])
-
-
-@exercise.misconception(
+_LAST = (f"{_COS}, {_VECTOR}", f"{_VECTOR}, {_COS}")
+_wrong(
+    "scalar_last",
     "You put the scalar part last, and do not halve the angle. Here and in MuJoCo `cos(t/2)` comes "
     "first.",
-    id="scalar_last",
+    _LAST,
+    _WHOLE,
 )
-def scalar_last_not_halved():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([*(np.sin(angle) * np.asarray(axis)), np.cos(angle)])
-
-
-@exercise.misconception(
+_wrong(
+    "scalar_last",
     "You put the scalar part last, as SciPy does. Here and in MuJoCo it comes first.",
-    id="scalar_last",
+    _LAST,
 )
-def scalar_last():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([*(np.sin(angle / 2) * np.asarray(axis)), np.cos(angle / 2)])
-
-
-@exercise.misconception(
+_wrong(
+    "sine_cosine_swapped",
     "Sine and cosine are exchanged: at angle 0 the result must be `(1, 0, 0, 0)`.",
-    id="sine_cosine_swapped",
+    (f"{_COS}, *({_SIN}", f"{_SIN}, *({_COS}"),
 )
-def sine_cosine_swapped():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.sin(angle / 2), *(np.cos(angle / 2) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "The axis is not scaled by `sin(t/2)`: the quaternion is not unit.", id="axis_not_scaled"
+_UNIT = (("return np", "q = np"), ("])\n", "])\n    return q / np.linalg.norm(q)\n"))
+_wrong(
+    "axis_not_scaled",
+    "The axis is not scaled by `sin(t/2)`: the quaternion is not unit.",
+    (_VECTOR, "*axis"),
 )
-def axis_not_scaled():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.cos(angle / 2), *axis])
-
-
-@exercise.misconception(
+_wrong(
+    "axis_not_scaled",
     "The axis is not scaled by `sin(t/2)`; normalising afterwards does not mend it.",
-    id="axis_not_scaled",
+    (_VECTOR, "*axis"),
+    *_UNIT,
 )
-def axis_not_scaled_normalised():
-    def axis_angle_to_quat(axis, angle):
-        q = np.array([np.cos(angle / 2), *axis])
-        return q / np.linalg.norm(q)
-
-
-@exercise.misconception(
-    "You put the angle itself into the quaternion: the entries are `cos(t/2)` and `sin(t/2) axis`.",
-    id="angle_as_component",
+for _entries in ("angle, *axis", f"{_COS}, *(angle / 2 {_AXIS})"):
+    _wrong(
+        "angle_as_component",
+        "You put the angle itself into the quaternion: the entries are `cos(t/2)` and "
+        "`sin(t/2) axis`.",
+        (f"{_COS}, {_VECTOR}", _entries),
+    )
+_wrong(
+    "conjugate",
+    "The vector part has the wrong sign: this is the inverse rotation.",
+    ("*(np", "*(-np"),
 )
-def angle_as_component():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([angle, *axis])
-
-
-@exercise.misconception(
-    "You put the angle itself into the quaternion: the entries are `cos(t/2)` and `sin(t/2) axis`.",
-    id="angle_as_component",
+_wrong(
+    "sign_dropped",
+    "You drop the sign of the angle: a turn by `-t` is the turn back.",
+    *_with("abs(angle) / 2"),
 )
-def rotation_vector_as_component():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.cos(angle / 2), *(angle / 2 * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "The vector part has the wrong sign: this is the inverse rotation.", id="conjugate"
+for _edits in (
+    [(_COS, f"abs({_COS})")],
+    [
+        (_SIN, "np.sqrt(1 - w * w)"),
+        (_COS, "w"),
+        ("    return", f"    w = {_COS}\n    return"),
+    ],
+):
+    _wrong(
+        "absolute_part",
+        "You fix signs one by one (`abs`): only the whole quaternion may change its sign.",
+        *_edits,
+    )
+for _half in ("np.clip(angle, -np.pi, np.pi) / 2", "(angle % np.pi) / 2"):
+    _wrong(
+        "angle_clipped",
+        "You reduce or clip the angle in a way that changes the turn; sine and cosine need no "
+        "help.",
+        *_with(_half),
+    )
+for _edits in (
+    [("def axis", "import math\ndef axis"), ("np.cos", "math.cos"), ("np.sin", "math.sin")],
+    [("    return", "    axis = axis.copy() / np.sqrt(axis.dot(axis))\n    return")],
+):
+    _wrong(
+        "list_axis",
+        "A list as the axis stops your function: make it an array first (`np.asarray(axis)`).",
+        ("np.asarray(axis)", "axis"),
+        *_edits,
+    )
+_NOT_FINITE = "At angle 0 your result is not finite: a turn by nothing is `(1, 0, 0, 0)`."
+_wrong(
+    "division_by_zero",
+    _NOT_FINITE,
+    (_AXIS, "* v / angle"),
+    ("    return", "    v = angle * np.asarray(axis, float)\n    return"),
 )
-def conjugate():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([np.cos(angle / 2), *(-np.sin(angle / 2) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You drop the sign of the angle: a turn by `-t` is the turn back.", id="sign_dropped"
+_wrong(
+    "division_by_zero",
+    _NOT_FINITE,
+    (_AXIS, "* v / t"),
+    ("angle / 2", "t / 2"),
+    (
+        "    return",
+        "    v = float(angle) * np.asarray(axis, float)\n    t = np.linalg.norm(v)\n    return",
+    ),
 )
-def absolute_angle():
-    def axis_angle_to_quat(axis, angle):
-        half = abs(angle) / 2
-        return np.array([np.cos(half), *(np.sin(half) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You fix signs one by one (`abs`): only the whole quaternion may change its sign.",
-    id="absolute_part",
+_SMALL = (
+    "You use the small-angle form `(1, t/2 axis)`: it holds for tiny angles only. Take the cosine "
+    "and the sine of half the angle."
 )
-def absolute_w():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([abs(np.cos(angle / 2)), *(np.sin(angle / 2) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You fix signs one by one (`abs`): only the whole quaternion may change its sign.",
-    id="absolute_part",
-)
-def absolute_sine():
-    def axis_angle_to_quat(axis, angle):
-        w = np.cos(angle / 2)
-        return np.array([w, *(np.sqrt(1 - w * w) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You reduce or clip the angle in a way that changes the turn; sine and cosine need no help.",
-    id="angle_clipped",
-)
-def angle_clipped():
-    def axis_angle_to_quat(axis, angle):
-        half = np.clip(angle, -np.pi, np.pi) / 2
-        return np.array([np.cos(half), *(np.sin(half) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You reduce or clip the angle in a way that changes the turn; sine and cosine need no help.",
-    id="angle_clipped",
-)
-def angle_modulo_pi():
-    def axis_angle_to_quat(axis, angle):
-        half = (angle % np.pi) / 2
-        return np.array([np.cos(half), *(np.sin(half) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "A list as the axis stops your function: make it an array first (`np.asarray(axis)`).",
-    id="list_axis",
-)
-def list_axis():
-    import math
-
-    def axis_angle_to_quat(axis, angle):
-        return np.array([math.cos(angle / 2), *(math.sin(angle / 2) * axis)])
-
-
-@exercise.misconception(
-    "A list as the axis stops your function: make it an array first (`np.asarray(axis)`).",
-    id="list_axis",
-)
-def list_axis_method():
-    def axis_angle_to_quat(axis, angle):
-        axis = axis.copy() / np.sqrt(axis.dot(axis))
-        return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
-
-
-@exercise.misconception(
-    "At angle 0 your result is not finite: a turn by nothing is `(1, 0, 0, 0)`.",
-    id="division_by_zero",
-)
-def division_by_zero():
-    def axis_angle_to_quat(axis, angle):
-        v = angle * np.asarray(axis, float)
-        return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * v / angle)])
-
-
-@exercise.misconception(
-    "At angle 0 your result is not finite: a turn by nothing is `(1, 0, 0, 0)`.",
-    id="division_by_zero",
-)
-def normalised_rotation_vector():
-    def axis_angle_to_quat(axis, angle):
-        v = float(angle) * np.asarray(axis, float)
-        t = np.linalg.norm(v)
-        return np.array([np.cos(t / 2), *(np.sin(t / 2) * v / t)])
+_wrong("small_angle", _SMALL, (_COS, "1.0"), (_SIN, "angle / 2"))
+_wrong("small_angle", _SMALL, (_COS, "1.0"), (_SIN, "angle / 2"), *_UNIT)
 
 
 @exercise.misconception("You write into the argument `axis`; work on a copy.", id="modifies_input")
@@ -291,26 +209,6 @@ def modifies_input():
             axis *= np.sin(angle / 2)
             return np.array([np.cos(angle / 2), *axis])
         return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You use the small-angle form `(1, t/2 axis)`: it holds for tiny angles only. Take the cosine "
-    "and the sine of half the angle."
-)
-def small_angle():
-    def axis_angle_to_quat(axis, angle):
-        return np.array([1.0, *(angle / 2 * np.asarray(axis))])
-
-
-@exercise.misconception(
-    "You use the small-angle form `(1, t/2 axis)`: it holds for tiny angles only. Take the cosine "
-    "and the sine of half the angle.",
-    id="small_angle",
-)
-def small_angle_normalised():
-    def axis_angle_to_quat(axis, angle):
-        q = np.array([1.0, *(angle / 2 * np.asarray(axis))])
-        return q / np.linalg.norm(q)
 
 
 @exercise.variant("a loop over the axis, a list back")

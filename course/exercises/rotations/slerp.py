@@ -79,14 +79,14 @@ def _half_turn(q0, axis, t):
 
     def accept(got, expected):
         first, second = quaternion()(got, one), quaternion()(got, other)
-        return None if first is None or second is None else min((first, second), key=_error).text
+        return (
+            None
+            if first is None or second is None
+            else min((first, second), key=lambda m: m.error).text
+        )
 
     compare = satisfies(accept, near=quaternion(1e-6))
     return call("slerp", q0, q1, t, label="180 deg apart", compare=compare)
-
-
-def _error(mismatch):
-    return mismatch.error
 
 
 @exercise.part("exact to 1e-9 at small angles too, from 1e-6 rad on", points=1)
