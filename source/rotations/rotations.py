@@ -357,7 +357,7 @@ def conventions():
 # ## Build it
 #
 # Fourteen exercises make a toolbox of your own, to be compared with MuJoCo and SciPy down to rounding. Everything is **by hand**: NumPy only, no `mujoco.mju_*` and no SciPy `Rotation` in your code (the checks use them). Quaternions are `(w, x, y, z)` and unit unless it says otherwise, angles in rad, matrices (3, 3). Arguments are arrays unless it says otherwise, and stay as they were. Lists and tuples are as good as arrays for a result.
-#
+
 # %%
 # Folded: MuJoCo's functions with a result to return, for the checks.
 def differ(got, *mistakes):
