@@ -356,7 +356,7 @@ def conventions():
 # %% [markdown]
 # ## Build it
 #
-# Fourteen exercises make a toolbox of your own, to be compared with MuJoCo and SciPy down to rounding. Everything is **by hand**: NumPy only, no `mujoco.mju_*` and no SciPy `Rotation` in your code (the checks use them). Quaternions are `(w, x, y, z)` and unit unless it says otherwise, angles in rad, matrices (3, 3). Arguments are arrays unless it says otherwise, and stay as they were. Lists and tuples are as good as arrays for a result.
+# Fourteen exercises make a toolbox of your own, to be compared with MuJoCo and SciPy down to rounding. Everything is **by hand**: NumPy only, no `mujoco.mju_*` and no SciPy `Rotation` in your code (the checks use them). Quaternions are `(w, x, y, z)` and unit unless it says otherwise, angles in rad, matrices (3, 3). Arguments are arrays unless it says otherwise, and stay as they were. Lists and tuples are as good as arrays for a result. A function may call earlier ones of yours; a mistake in an earlier one costs its own points only. Those marked ● in the table at the top are the core; the others can wait.
 
 # %%
 # Folded: MuJoCo's functions with a result to return, for the checks.
@@ -740,7 +740,7 @@ def check_euler_zyx_to_mat(check):
 
 # %% [markdown]
 # ### `mat_to_euler_zyx`: from a matrix to yaw, pitch, roll
-# `mat_to_euler_zyx(R)` returns `(yaw, pitch, roll)`, with the pitch between -90 and 90 deg. At the lock, pitch ±90 deg, yaw and roll are not determined one by one: return *any* pair whose matrix is `R`. Rounding may lift `R[2, 0]` a hair beyond 1. The tests look at the lock itself and at poses 1e-3 rad or more from it.
+# `mat_to_euler_zyx(R)` returns `(yaw, pitch, roll)` in rad, with the pitch between -pi/2 and pi/2. At the lock, pitch ±90 deg, yaw and roll are not determined one by one: return *any* pair whose matrix is `R`. Rounding may lift the size of `R[2, 0]` a hair beyond 1. The tests look at the lock itself and at poses 1e-3 rad or more from it.
 
 # %% solution="mat_to_euler_zyx"
 def mat_to_euler_zyx(R):
@@ -822,7 +822,7 @@ def check_euler_rate_matrix(check):
 
 # %% [markdown]
 # ### `slerp`: the shortest turn at constant speed
-# `slerp(q0, q1, t)` returns (4,): the orientation at the fraction `t` (0 to 1) of the *shortest* turn from `q0` to `q1`. Three things to mind: the sign check; two equal quaternions (no division by zero); and the switch to a linear blend for small angles that many codes make at a dot product of 0.9995. It is off by up to 1e-6 rad. Here the result must be exact to 1e-9 at every angle above 1e-6 rad.
+# `slerp(q0, q1, t)` returns (4,): the orientation at the fraction `t` (0 to 1) of the *shortest* turn from `q0` to `q1`. Three things to mind: the sign check; two equal quaternions (no division by zero); and the switch to a linear blend for small angles that many codes make at a dot product of 0.9995. That blend is off by up to 1e-6 rad. Here the result must be exact to 1e-9 at every angle above 1e-6 rad.
 
 # %% solution="slerp"
 def slerp(q0, q1, t):

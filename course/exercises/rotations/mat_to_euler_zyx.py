@@ -6,7 +6,13 @@ from course.exercises.compare import as_numbers, close, satisfies, show
 from course.exercises.exercise import Exercise, call
 from course.exercises.rotations import draws
 
-exercise = Exercise("mat_to_euler_zyx", points=3, provides=("mat_to_euler_zyx",), by_hand=True)
+exercise = Exercise(
+    "mat_to_euler_zyx",
+    points=3,
+    provides=("mat_to_euler_zyx",),
+    by_hand=True,
+    uses=("axis_angle_to_mat", "euler_zyx_to_mat"),
+)
 
 
 def matrix(yaw, pitch, roll, sin_pitch=None):
