@@ -66,6 +66,18 @@ def test_a_look_counts_only_when_all_failures_share_it(capsys):
     assert "this is the conjugate" in lines_of(capsys)[0]
 
 
+def test_a_check_may_fill_one_array_again_and_again(capsys):
+    out = np.zeros(4)
+
+    @visible_check("quat_mul")
+    def check_quat_mul(check):
+        for quat in (WXYZ, np.array([0.5, -0.5, 0.1, 0.7])):
+            out[:] = quat
+            check.close("product", quat * [1, -1, -1, -1], out)
+
+    assert "this is the conjugate" in lines_of(capsys)[0]
+
+
 def test_an_unrecognised_answer_shows_an_example(capsys):
     @visible_check("quat_mul")
     def check_quat_mul(check):

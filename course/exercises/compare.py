@@ -39,6 +39,8 @@ class Comparator(Protocol):
 
 def show(value: Any, digits: int = 4) -> str:
     """A value in a few words for a message."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     numbers = as_numbers(value) if isinstance(value, (np.ndarray, list, tuple)) else None
     if numbers is not None and numbers.ndim and numbers.size:
         with np.printoptions(precision=digits, suppress=True, threshold=12, edgeitems=3):

@@ -119,14 +119,14 @@ class Check:
         line = self._line(label)
         if got is None:
             return self._fail(line, "it returns None: is there a `return`?")
-        want = np.asarray(expected, dtype=float)
+        want = np.array(expected, dtype=float)  # a copy: a check may fill one array again and again
         try:
             have = np.asarray(got)
             if have.dtype.kind not in "biuf":
                 raise TypeError
         except (TypeError, ValueError):
             return self._fail(line, f"it returns {_kind(got)}; numbers are asked for")
-        have = have.astype(float)
+        have = have.astype(float)  # a copy too
         if have.shape == want.shape:
             error = _error(have, want, up_to_sign)
             worst = float(np.max(error, initial=0.0))
