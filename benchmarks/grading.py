@@ -1,6 +1,6 @@
 """How fast is a class graded? Stock nbgrader, our executor, and the limit, in one run.
 
-    python benchmarks/grading.py [--json FILE] [--workers 2] [--each 10] [--without-stock]
+    python benchmarks/grading.py [--json FILE] [--workers 2] [--each 25] [--without-stock]
 
 The same class is graded three times on the same machine: `--each` submissions of each lesson
 (right, untouched, half done, and wrong in ways that students go wrong).
@@ -238,7 +238,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--workers", type=int, default=2, metavar="N")
-    parser.add_argument("--each", type=int, default=10, metavar="N", help="per lesson")
+    parser.add_argument("--each", type=int, default=25, metavar="N", help="per lesson")
     parser.add_argument("--without-stock", action="store_true")
     parser.add_argument("--lessons", nargs="*", default=None)
     options = parser.parse_args()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,12 +79,15 @@ def grade_class(
     outcome.submissions = len(found)
     if not found:
         return outcome
-    templates = {lesson: template(lesson) for lesson in {s.lesson for s in found}}
-    with Gradebook(folders.gradebook) as gradebook:
+    with (
+        _workers(options) as started,
+        Gradebook(folders.gradebook) as gradebook,
+    ):
+        templates = {lesson: template(lesson) for lesson in {s.lesson for s in found}}
         for lesson in templates.values():
             gradebook.register(lesson)
         reads: dict[tuple[str, str], Read] = {}
-        with closing(_graded(found, reads, outcome, options)) as results:
+        with closing(_graded(found, reads, outcome, options, started)) as results:
             for submission, graded in results:
                 read = reads.pop((submission.student, submission.lesson))
                 try:
@@ -108,6 +111,7 @@ def _graded(
     reads: dict[tuple[str, str], Read],
     outcome: Graded,
     options: Options,
+    started: Any,
 ) -> Generator[tuple[Submission, Any], None, None]:
     """Read, repair and grade; yields `(submission, GradedNotebook)` as they come.
 
@@ -135,7 +139,7 @@ def _graded(
             yield submission, notebook, submission.lesson
 
     with bar:
-        for submission, graded in _in_pool(jobs(), options):
+        for submission, graded in _in_pool(jobs(), options, started):
             bar.update()
             if isinstance(graded, Exception):
                 read = reads.pop((submission.student, submission.lesson))
@@ -146,12 +150,27 @@ def _graded(
 
 
 def _in_pool(
-    jobs: Iterator[tuple[Submission, dict[str, Any], str]], options: Options
+    jobs: Iterator[tuple[Submission, dict[str, Any], str]], options: Options, started: Any
 ) -> Iterator[tuple[Submission, Any]]:
     """Grade side by side: `(submission, GradedNotebook or the exception of the grader)`."""
     from course.grading.pool import grade_all
 
-    yield from grade_all(jobs, workers=options.workers, dask=options.dask, trusted=options.trust)
+    yield from grade_all(
+        jobs,
+        workers=options.workers,
+        dask=options.dask,
+        trusted=options.trust,
+        started=started,
+    )
+
+
+def _workers(options: Options) -> AbstractContextManager[Any]:
+    """Processes that get ready while the lessons are read; none for a Dask cluster."""
+    from course.grading.pool import start_workers
+
+    if options.dask:
+        return nullcontext()
+    return start_workers(options.workers, options.trust)
 
 
 def _lose(outcome: Graded, submission: Submission, error: Exception) -> None:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from course.grading.apart import require_sandbox
+from course.grading.apart import require_sandbox, warm_server
 from course.grading.executor import LIMITS, GradedNotebook, Limits, grade_notebook
 
 Job = tuple[Hashable, Mapping[str, Any], str]
@@ -51,6 +51,7 @@ def grade_all(
     dask: str | None = None,
     trusted: bool = False,
     limits: Limits = LIMITS,
+    started: Executor | None = None,
 ) -> Iterator[tuple[Any, GradedNotebook | Exception]]:
     """Grade every notebook once; yields `(key, graded)` in the order in which they are done.
 
@@ -59,6 +60,7 @@ def grade_all(
       workers: processes on this machine; one for each processor unless given.
       dask: address of a Dask scheduler to use instead.
       trusted: `--trust-submissions`.
+      started: workers of `start_workers`, to be used first.
 
     Raises:
       SandboxMissing: this machine cannot confine submissions, and they are not trusted.
@@ -76,14 +78,41 @@ def grade_all(
             except Exception as trouble:
                 yield key, trouble
         return
+    first = [] if started is None else [started]
+    make = lambda: first.pop() if first else _workers(count, trusted)  # noqa: E731
+    yield from _graded(jobs, make, count, trusted, limits)
+
+
+@contextmanager
+def start_workers(workers: int | None, trusted: bool) -> Iterator[Executor | None]:
+    """Workers for `grade_all` that get ready meanwhile; `None` where this process is enough.
+
+    Raises:
+      SandboxMissing: this machine cannot confine submissions, and they are not trusted.
+    """
+    require_sandbox(trusted)
+    count = workers or os.cpu_count() or 1
+    if count == 1:
+        yield None
+        return
+    pool = _workers(count, trusted)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _workers(count: int, trusted: bool) -> ProcessPoolExecutor:
     spawn = multiprocessing.get_context("spawn")
-    yield from _graded(
-        jobs,
-        lambda: ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin_worker),
-        count,
-        trusted,
-        limits,
-    )
+    pool = ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin_worker)
+    for _ in range(count):
+        pool.submit(_get_ready, trusted)
+    return pool
+
+
+def _get_ready(trusted: bool) -> None:
+    """What a worker needs for its first notebook; a fork server must not travel back."""
+    warm_server(trusted)
 
 
 def _begin_worker() -> None:
