@@ -7,10 +7,11 @@ an interrupted run leaves whole submissions, and running again gives what one ru
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,10 @@ from course.template import Template, template
 
 # Of a text answer that is still the stub; nbgrader gives it 0 points and asks nobody to read it.
 NO_RESPONSE = "No response."
+
+Job = tuple[Submission, dict[str, Any], str]
+# Grades jobs: `(submission, GradedNotebook or the exception of the grader)`, as they come.
+Grade = Callable[[Iterator[Job]], Iterator[tuple[Submission, Any]]]
 
 
 @dataclass
@@ -80,14 +85,14 @@ def grade_class(
     if not found:
         return outcome
     with (
-        _workers(options) as started,
+        _pool(options) as grade,
         Gradebook(folders.gradebook) as gradebook,
     ):
         templates = {lesson: template(lesson) for lesson in {s.lesson for s in found}}
         for lesson in templates.values():
             gradebook.register(lesson)
         reads: dict[tuple[str, str], Read] = {}
-        with closing(_graded(found, reads, outcome, options, started)) as results:
+        with closing(_graded(found, reads, outcome, grade)) as results:
             for submission, graded in results:
                 read = reads.pop((submission.student, submission.lesson))
                 try:
@@ -110,8 +115,7 @@ def _graded(
     found: Sequence[Submission],
     reads: dict[tuple[str, str], Read],
     outcome: Graded,
-    options: Options,
-    started: Any,
+    grade: Grade,
 ) -> Generator[tuple[Submission, Any], None, None]:
     """Read, repair and grade; yields `(submission, GradedNotebook)` as they come.
 
@@ -121,7 +125,7 @@ def _graded(
 
     bar = tqdm(total=len(found), desc="grade", unit="submission", file=sys.stderr, leave=False)
 
-    def jobs() -> Iterator[tuple[Submission, dict[str, Any], str]]:
+    def jobs() -> Iterator[Job]:
         for submission in found:
             try:
                 read = read_submission(submission)
@@ -139,7 +143,7 @@ def _graded(
             yield submission, notebook, submission.lesson
 
     with bar:
-        for submission, graded in _in_pool(jobs(), options, started):
+        for submission, graded in grade(jobs()):
             bar.update()
             if isinstance(graded, Exception):
                 read = reads.pop((submission.student, submission.lesson))
@@ -149,28 +153,18 @@ def _graded(
             yield submission, graded
 
 
-def _in_pool(
-    jobs: Iterator[tuple[Submission, dict[str, Any], str]], options: Options, started: Any
-) -> Iterator[tuple[Submission, Any]]:
-    """Grade side by side: `(submission, GradedNotebook or the exception of the grader)`."""
-    from course.grading.pool import grade_all
-
-    yield from grade_all(
-        jobs,
-        workers=options.workers,
-        dask=options.dask,
-        trusted=options.trust,
-        started=started,
-    )
-
-
-def _workers(options: Options) -> AbstractContextManager[Any]:
-    """Processes that get ready while the lessons are read; none for a Dask cluster."""
-    from course.grading.pool import start_workers
+@contextmanager
+def _pool(options: Options) -> Iterator[Grade]:
+    """What grades side by side; its processes get ready while the lessons are read."""
+    from course.grading.pool import grade_all, start_workers
 
     if options.dask:
-        return nullcontext()
-    return start_workers(options.workers, options.trust)
+        yield functools.partial(grade_all, dask=options.dask, trusted=options.trust)
+        return
+    with start_workers(options.workers, options.trust) as started:
+        yield functools.partial(
+            grade_all, workers=options.workers, trusted=options.trust, started=started
+        )
 
 
 def _lose(outcome: Graded, submission: Submission, error: Exception) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -92,9 +93,11 @@ def test_results_and_problems_have_the_agreed_fields(folders):
 
 def test_a_lost_submission_is_a_failure(folders, monkeypatch, capsys):
     toy.hand_in(folders.root, "ada", toy.solved())
-    monkeypatch.setattr(
-        "course.classwork._in_pool", lambda jobs, _: ((key, OSError("no")) for key, *_ in jobs)
-    )
+
+    def lose(jobs):
+        return ((key, OSError("no")) for key, *_ in jobs)
+
+    monkeypatch.setattr("course.classwork._pool", lambda _: nullcontext(lose))
     status, data = outcome(folders, "grade", toy.LESSON)
     assert status == 1
     assert data["problems"][0]["kind"] == "grader_failed"
@@ -176,10 +179,10 @@ def test_a_machine_without_a_sandbox_is_told_plainly(folders, monkeypatch, capsy
 
     toy.hand_in(folders.root, "ada", toy.solved())
 
-    def missing(_jobs, _options):
+    def missing(_options):
         raise SandboxMissing("Landlock is missing; --trust-submissions runs without")
 
-    monkeypatch.setattr("course.classwork._in_pool", missing)
+    monkeypatch.setattr("course.classwork._pool", missing)
     assert run(folders, "grade", toy.LESSON) == 1
     assert "--trust-submissions" in capsys.readouterr().err
 
