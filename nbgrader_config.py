@@ -4,6 +4,7 @@ nbgrader skips a configuration that fails and goes on with its stock settings, i
 submission can read the hidden tests and forge its score. So a failure in here ends the command.
 """
 
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -14,6 +15,10 @@ c = get_config()  # noqa: F821  (traitlets gives it)
 
 try:
     sys.path.insert(0, str(CHECKOUT))
+    # nbgrader calls `alembic` by its name, also where its environment is not activated.
+    beside = str(Path(sys.executable).parent)
+    if beside not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join((beside, os.environ.get("PATH", os.defpath)))
 
     from nbgrader.converters import Autograde, GenerateAssignment
     from nbgrader.preprocessors import ClearSolutions, Execute
