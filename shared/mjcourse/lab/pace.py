@@ -10,7 +10,7 @@ makes no such link, frames are only capped.
 from __future__ import annotations
 
 ASK_AT_FIRST = 6  # frames before the first question, and between two to a page that is slow
-ASK_PROMPT = 16  # frames between two questions to a page that answers promptly
+ASK_PROMPT = 12  # frames between two questions to a page that answers promptly
 _PROMPT = 0.25  # seconds
 _LATE = 0.4  # seconds without an answer: frames are queueing
 _PATIENCE = 1.5  # seconds; then a frame goes out all the same, should an answer have been lost
@@ -32,7 +32,8 @@ class Pace:
         waiting = self._asked is not None and now - self._asked[1] < _PATIENCE
         if waiting or self._sent < self._next:
             return None
-        self._asked = self._sent, now
+        # Asked again, it is still late since the first question: one frame may try, not a queue.
+        self._asked = self._sent, now if self._asked is None else self._asked[1]
         return self._sent
 
     def seen(self, number: int, now: float) -> None:
