@@ -79,8 +79,11 @@ def grade_all(
                 yield key, trouble
         return
     first = [] if started is None else [started]
-    make = lambda: first.pop() if first else _workers(count, trusted)  # noqa: E731
-    yield from _graded(jobs, make, count, trusted, limits)
+
+    def workers_again() -> Executor:
+        return first.pop() if first else _workers(count, trusted)
+
+    yield from _graded(jobs, workers_again, count, trusted, limits)
 
 
 @contextmanager

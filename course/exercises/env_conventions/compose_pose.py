@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from course.exercises import Exercise, call, close, each, quaternion
+from course.exercises.env_conventions.poses import slips_in_the_pair
 
 exercise = Exercise(
     "compose_pose",
@@ -286,25 +287,11 @@ slip(
 )
 
 # The form
-slip(
-    "quat_before_pos",
-    "The result is (quat, pos); a pose is (pos, quat).",
-    ("return pos, quat", "return quat, pos"),
-)
+slips_in_the_pair(slip)
 slip(
     "position_alone",
     "A pose is a position and a quaternion; you return the position alone.",
     ("return pos, quat", "return pos"),
-)
-slip(
-    "one_vector_of_seven",
-    "The pose comes as one vector of seven numbers; a pose here is a pair `(pos, quat)`.",
-    ("return pos, quat", "return np.concatenate([pos, quat])"),
-)
-slip(
-    "a_matrix_for_the_quaternion",
-    "The rotation comes as a matrix; a pose here is `(pos, quat)`.",
-    (".as_quat()", ".as_matrix()"),
 )
 slip(
     "a_matrix_for_the_quaternion",

@@ -7,6 +7,7 @@ import numpy as np
 
 from course.exercises import Exercise, call, close, each, quaternion
 from course.exercises.env_conventions import rigs
+from course.exercises.env_conventions.poses import slips_in_the_pair
 
 exercise = Exercise(
     "relative_pose",
@@ -264,21 +265,7 @@ slip(
 )
 
 # The form, and unknown names
-slip(
-    "quat_before_pos",
-    "The result is (quat, pos); a pose is (pos, quat).",
-    ("return pos, quat", "return quat, pos"),
-)
-slip(
-    "one_vector_of_seven",
-    "The pose comes as one vector of seven numbers; a pose here is a pair `(pos, quat)`.",
-    ("return pos, quat", "return np.concatenate([pos, quat])"),
-)
-slip(
-    "a_matrix_for_the_quaternion",
-    "The rotation comes as a matrix; a pose here is `(pos, quat)`.",
-    (".as_quat()", ".as_matrix()"),
-)
+slips_in_the_pair(slip)
 slip(
     "unknown_name_accepted",
     "An unknown name becomes id -1, which reads the last body. `mj_name2id` returns -1 for a name "
