@@ -66,6 +66,19 @@ def test_a_look_counts_only_when_all_failures_share_it(capsys):
     assert "this is the conjugate" in lines_of(capsys)[0]
 
 
+def test_a_result_of_a_known_mistake_is_named_and_another_is_not(capsys):
+    @visible_check("quat_mul")
+    def check_quat_mul(check):
+        right, backwards = np.array([1.0, 2.0, 3.0]), [3.0, 2.0, 1.0]
+        for label, got in (("one", backwards), ("other", [5, 0, 5]), ("none", None), ("text", "a")):
+            if not check.close(label, got, right):
+                check.unlike(label, got, [9.0, 9.0], backwards, otherwise="it runs backwards")
+
+    one, other, none, text = lines_of(capsys)[:4]
+    assert "it runs backwards" in one
+    assert not any("backwards" in line for line in (other, none, text))
+
+
 def test_a_check_may_fill_one_array_again_and_again(capsys):
     out = np.zeros(4)
 

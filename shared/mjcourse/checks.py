@@ -151,6 +151,13 @@ class Check:
         line = self._line(label)
         return bool(np.all(condition)) or self._fail(line, otherwise)
 
+    def unlike(self, label: str, got: Any, *wrong: Any, otherwise: str) -> bool:
+        """`got` is none of `wrong`, results of one known mistake (to 1e-9), which `otherwise` says.
+
+        To be asked after `close` has failed: a right answer may be like a wrong one by chance.
+        """
+        return self.true(label, not any(_alike(got, mistaken) for mistaken in wrong), otherwise)
+
     def raises(
         self, label: str, exception: type[BaseException], function: Callable[..., Any], *args: Any
     ) -> bool:
@@ -253,6 +260,14 @@ def _error(have: np.ndarray, want: np.ndarray, up_to_sign: bool) -> np.ndarray:
             nearer = error.max(axis=-1, keepdims=True) <= other.max(axis=-1, keepdims=True)
             error = np.where(nearer, error, other)
     return np.where(np.isnan(have) & np.isnan(want), 0.0, error)
+
+
+def _alike(got: Any, other: Any) -> bool:
+    try:
+        have, want = np.asarray(got, dtype=float), np.asarray(other, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return have.shape == want.shape and np.allclose(have, want, rtol=0, atol=1e-9)
 
 
 def _distance(got: np.ndarray, expected: np.ndarray) -> float:

@@ -338,8 +338,7 @@ def compare(check, label, got, expected, *mistakes, **how):
     """`check.close`, and the sentence of the one of `mistakes`, (value, sentence), that `got` is."""
     if not check.close(label, got, expected, **how):
         for wrong, sentence in mistakes:
-            if np.shape(got) == np.shape(wrong) and np.allclose(got, wrong, rtol=0, atol=1e-9):
-                check.true(label, False, sentence)
+            check.unlike(label, got, wrong, otherwise=sentence)
 
 
 def in_world(quat, vector):

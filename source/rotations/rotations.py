@@ -360,14 +360,6 @@ def conventions():
 
 # %%
 # Folded: MuJoCo's functions with a result to return, for the checks.
-def differ(got, *mistakes):
-    """Whether `got` is none of the `mistakes`, results that are known to be wrong (to 1e-9)."""
-    return not any(
-        np.shape(got) == np.shape(wrong) and np.allclose(got, wrong, rtol=0, atol=1e-9)
-        for wrong in mistakes
-    )
-
-
 def from_mujoco(function, size, *args):
     """What a function of MuJoCo writes into its first argument, as a new array (size,)."""
     out = np.empty(size)
@@ -403,7 +395,7 @@ def coordinates_in_rotated_frame(R, p):
 @visible_check("active_passive")
 def check_active_passive(check):
     def compare(label, got, right, other, sentence):
-        check.close(label, got, right) or check.true(label, differ(got, other), sentence)
+        check.close(label, got, right) or check.unlike(label, got, other, otherwise=sentence)
 
     Rz = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
     x, to_left, to_right = np.array([[1.0, 0, 0], [0, 1, 0], [0, -1, 0]])
@@ -457,13 +449,14 @@ def check_quat_mul(check):
         got, right = quat_mul(a, b), product(a, b)
         if check.close(label, got, right, up_to_sign=True):
             return
-        check.true(label, differ(got, product(b, a)), "this is the product `b a`: the other order")
+        other = product(b, a)
+        check.unlike(label, got, other, otherwise="this is the product `b a`: the other order")
         last = np.roll(product(np.roll(a, 1), np.roll(b, 1)), -1)
-        check.true(label, differ(got, last), "this takes the scalar part as the last number")
+        check.unlike(label, got, last, otherwise="this takes the scalar part as the last number")
         for i, j in np.ndindex(4, 4):
             term = a[i] * b[j] * product(np.eye(4)[i], np.eye(4)[j])
             names = f"`{'wxyz'[i]}` of `a` times `{'wxyz'[j]}` of `b`"
-            check.true(label, differ(got, right - 2 * term), f"{names} has the wrong sign")
+            check.unlike(label, got, right - 2 * term, otherwise=f"{names} has the wrong sign")
 
     for a, b in np.random.default_rng(1).normal(size=(50, 2, 4)):
         compare("quat_mul vs mju_mulQuat (not unit)", a, b)
@@ -525,9 +518,9 @@ def check_quat_rotate(check):
         if check.close(label, got, right):
             return
         back = from_mujoco(mujoco.mju_rotVecQuat, 3, v, q * [1, -1, -1, -1])
-        check.true(label, differ(got, back), "this turns backwards: conj(q) stands on the left")
+        check.unlike(label, got, back, otherwise="this turns backwards: conj(q) stands on the left")
         half = from_mujoco(mujoco.mju_mulQuat, 4, q, np.array([0.0, *v]))[1:]
-        check.true(label, differ(got, half), "only one side is multiplied: conj(q) is missing")
+        check.unlike(label, got, half, otherwise="only one side is multiplied: conj(q) is missing")
 
     vectors = np.random.default_rng(2).normal(size=(50, 3))
     turns = scipy.spatial.transform.Rotation.random(50, 1).as_quat(scalar_first=True)
@@ -596,8 +589,8 @@ def check_axis_angle_to_quat(check):
         got = axis_angle_to_quat(axis, angle)
         if not check.close(label, got, quat(axis, angle), up_to_sign=True):
             whole, degrees = quat(axis, 2 * angle), quat(axis, np.deg2rad(angle))
-            check.true(label, differ(got, whole), "the angle must be halved")
-            check.true(label, differ(got, degrees), "the angle is in rad, not in degrees")
+            check.unlike(label, got, whole, otherwise="the angle must be halved")
+            check.unlike(label, got, degrees, otherwise="the angle is in rad, not in degrees")
     got, right = axis_angle_to_quat([0, 0, 1], 1.0), quat(np.array([0.0, 0, 1]), 1.0)
     check.close("the axis as a list", got, right, up_to_sign=True)
 
@@ -633,9 +626,10 @@ def check_axis_angle_to_mat(check):
             if not check.close(label, got, R) and not name:
                 K, KK = (R - R.T) / 2 / np.sin(angle), np.outer(axis, axis) - np.eye(3)
                 by_entry = R + (1 - np.cos(angle)) * (K * K - KK)
-                check.true(label, differ(got, by_entry), "K * K is entry by entry: K @ K is meant")
+                told = "K * K is entry by entry: K @ K is meant"
+                check.unlike(label, got, by_entry, otherwise=told)
                 swapped = np.eye(3) + (1 - np.cos(angle)) * K + np.sin(angle) * KK
-                check.true(label, differ(got, swapped), "sin and 1 - cos are exchanged")
+                check.unlike(label, got, swapped, otherwise="sin and 1 - cos are exchanged")
 
 
 # %% test="axis_angle_to_mat"
@@ -680,7 +674,7 @@ def check_mat_to_quat(check):
         label, got = f"180 deg about {name}", mat_to_quat(2 * np.outer(n, n) - np.eye(3))
         if not check.close(label, got, [0, *n], up_to_sign=True):
             no_signs = "R[2, 1] - R[1, 2] and its like are zero here: they have no sign to give"
-            check.true(label, differ(got, np.zeros(4), [0, *np.abs(n)]), no_signs)
+            check.unlike(label, got, np.zeros(4), [0, *np.abs(n)], otherwise=no_signs)
 
 
 # %% test="mat_to_quat"
@@ -732,7 +726,7 @@ def check_euler_zyx_to_mat(check):
         ):
             if not check.close(label, got, right):
                 for what, wrong in mistakes.items():
-                    check.true(label, differ(got, *wrong), f"this is {what}")
+                    check.unlike(label, got, *wrong, otherwise=f"this is {what}")
 
 
 # %% test="euler_zyx_to_mat"
@@ -768,7 +762,7 @@ def check_mat_to_euler_zyx(check):
         label, back = f"the same matrix at pitch {name} deg", mat_to_euler_zyx(R)
         if not check.close(label, Rotation.from_euler("ZYX", back).as_matrix(), R):
             lost = "yaw and roll are both 0 here: arctan2(0, 0) has nothing to go by"
-            check.true(label, differ(np.take(back, [0, 2]), np.zeros(2)), lost)
+            check.unlike(label, np.take(back, [0, 2]), np.zeros(2), otherwise=lost)
 
 
 # %% test="mat_to_euler_zyx"
@@ -810,10 +804,10 @@ def check_euler_rate_matrix(check):
         label = "euler_rate_matrix vs MuJoCo's Jacobian"
         if not check.close(label, E, exact):
             order = "the columns are for yaw', pitch', roll': the other order is asked for"
-            check.true(label, differ(E, exact[:, ::-1]), order)
+            check.unlike(label, E, exact[:, ::-1], otherwise=order)
             world = "these are rates about the world's axes, at yaw 0, not about the body's"
             world_axes = Rotation.from_euler("ZYX", [0, pitch, roll]).as_matrix()
-            check.true(label, differ(E, world_axes @ exact), world)
+            check.unlike(label, E, world_axes @ exact, otherwise=world)
         check.close("det E vs cos(pitch)", np.linalg.det(E), np.cos(pitch))
 
 
@@ -856,13 +850,13 @@ def check_slerp(check):
             if not check.close(label, got, right(t).as_quat(scalar_first=True), up_to_sign=True):
                 v_long = v - 2 * np.pi * v / np.linalg.norm(v)
                 long = (start * Rotation.from_rotvec(t * v_long)).as_quat(scalar_first=True)
-                check.true(label, differ(got, long, -long), "it takes the long way round")
+                check.unlike(label, got, long, -long, otherwise="it takes the long way round")
                 for sign in (1, -1):
                     line = (1 - t) * q0 + sign * t * q1
-                    check.true(label, differ(got, line), "a straight line: its length is not 1")
+                    check.unlike(label, got, line, otherwise="a straight line: its length is not 1")
                     line /= np.linalg.norm(line)
                     too_coarse = "a straight line, made unit again: it does not turn evenly"
-                    check.true(label, differ(got, line, -line), too_coarse)
+                    check.unlike(label, got, line, -line, otherwise=too_coarse)
 
     for start, axis in zip(
         Rotation.random(20, 1), Rotation.random(20, 2).as_matrix()[:, 0], strict=True
@@ -909,7 +903,7 @@ def check_quat_angle(check):
             got = quat_angle(q, q1)
             if not check.close(label, got, right):
                 signed = "q and -q are one orientation: take the absolute value of the dot product"
-                check.true(label, differ(got, 2 * np.pi - right), signed)
+                check.unlike(label, got, 2 * np.pi - right, otherwise=signed)
         check.close("identical: 0, not NaN", quat_angle(q0, q0), 0.0, atol=1e-7)
 
 
@@ -963,8 +957,8 @@ def check_interp_branch(check):
         )
         label, length = "it takes the nearer branch", np.linalg.norm(path[-1] - path[0])
         if not check.close(label, length, min(to_e1, to_other)):
-            farther = differ(length, max(to_e1, to_other))
-            check.true(label, farther, "it goes to the farther triple; wrap first, then compare")
+            told = "it goes to the farther triple; wrap first, then compare"
+            check.unlike(label, length, max(to_e1, to_other), otherwise=told)
 
 
 # %% test="interp_branch"

@@ -114,7 +114,7 @@ def test_arctan2_keeps_the_digits_that_arccos_loses(names):
 def test_a_visible_check_names_the_mistake(names, monkeypatch, capsys, id, mistake, words):
     wrong = next(m for m in exercise(id).misconceptions if m.id == mistake).namespace()
     for name in exercise(id).provides:
-        monkeypatch.setitem(names["differ"].__globals__, name, wrong[name])
+        monkeypatch.setitem(names["from_mujoco"].__globals__, name, wrong[name])
     with np.errstate(all="ignore"):
         assert not names[f"check_{id}"]()
     assert words in capsys.readouterr().out
